@@ -1,0 +1,77 @@
+// Every client request in flight. A generation is owned here and not by the HTTP session, which
+// only subscribes: it loads the model when needed, hands the request to the worker, numbers and
+// passes on what comes back.
+//
+// Runs on the thread of the io_context ("hearth-net"), like everything it calls and everything that
+// calls it.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "daemon/supervise/supervisor.h"
+#include "engine/base/error.h"
+#include "ipc/worker/messages.h"
+
+namespace hearth::generate {
+
+struct Config {
+    int max_generations = 256;                 // in flight; then busy
+    std::uint32_t window = 64;                 // deltas in flight per generation
+    std::size_t max_delta_bytes = 32U << 20U;  // of text; a worker that sends more is broken
+};
+
+struct Order {
+    supervise::ModelFile model;
+    wire::Generate request;  // without a seed one is drawn; `credit` is set here
+};
+
+struct Accepted {
+    std::uint64_t seed =
+        0;  // given or drawn; below 2^53 when drawn, so that every JSON reader keeps it
+    std::vector<std::int32_t> prompt_ids;
+    wire::ModelInfo model;
+};
+
+// Calls come in this order: on_accepted, any number of on_delta, then on_done; or on_error at any
+// point, last. Never from inside start() or cancel(); the subscriber must live until the last call
+// or until it cancels.
+class Subscriber {
+public:
+    virtual ~Subscriber() = default;
+    virtual void on_accepted(Accepted accepted) = 0;
+    virtual void on_delta(wire::Delta delta) = 0;  // numbers 0, 1, 2, … without gaps
+    virtual void on_done(wire::Done done) = 0;     // queue_ms counts from start(), loading included
+    virtual void on_error(Error error) = 0;
+};
+
+class Generations {
+public:
+    Generations(boost::asio::io_context& io, supervise::Supervisor& supervisor, Config config = {});
+    ~Generations();
+    Generations(const Generations&) = delete;
+    Generations& operator=(const Generations&) = delete;
+
+    // The generation's number, for consumed() and cancel().
+    std::uint64_t start(Order order, Subscriber& subscriber);
+    // So many deltas have left for the client. Without it a generation rests after `window` deltas:
+    // a client that reads slowly holds up itself only. Unknown numbers are ignored.
+    void consumed(std::uint64_t generation, std::uint32_t deltas);
+    // The subscriber gets no more calls and may go; the worker stops within a step. Unknown numbers
+    // are ignored.
+    void cancel(std::uint64_t generation);
+    int in_flight() const;
+    // Every subscriber gets shutting_down; later starts too.
+    void stop();
+
+    static std::uint64_t draw_seed();
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hearth::generate
