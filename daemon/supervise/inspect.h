@@ -30,7 +30,8 @@ struct InspectOptions {
     std::chrono::milliseconds time_limit{30'000};
 };
 
-// The error is what the engine found (unsupported_format, model_corrupt, …), or worker_died or timed_out.
+// The error is what the engine found (unsupported_format, model_corrupt, …), or the child itself:
+// worker_died, timed_out.
 void inspect(boost::asio::io_context& io, const std::string& path, const InspectOptions& options,
              std::function<void(Result<FileFacts>)> done);
 

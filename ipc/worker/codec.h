@@ -1,0 +1,22 @@
+// Messages to frames and back. Decoding is strict, because neither side trusts the other: a missing
+// or unknown field, a wrong type, a number out of range or an unknown kind is bad_input, and
+// nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/base/result.h"
+#include "ipc/worker/frames.h"
+#include "ipc/worker/messages.h"
+
+namespace hearth::wire {
+
+// A whole frame. too_large when the message does not fit into one.
+Result<std::string> encode(std::uint64_t request, const ToWorker& message);
+Result<std::string> encode(std::uint64_t request, const FromWorker& message);
+
+Result<ToWorker> decode_to_worker(const Frame& frame);
+Result<FromWorker> decode_from_worker(const Frame& frame);
+
+}  // namespace hearth::wire
