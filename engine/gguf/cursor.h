@@ -13,15 +13,6 @@
 
 namespace hearth::gguf {
 
-// Caps on what a file may ask for, besides the bytes that it has.
-constexpr std::uint64_t kMaxStringBytes = 16ULL * 1024 * 1024;
-constexpr std::uint64_t kMaxArrayElements = 64ULL * 1024 * 1024;
-constexpr std::uint64_t kMaxKeys = 65536;
-constexpr std::uint64_t kMaxTensors = 65536;
-constexpr std::uint64_t kMaxNameBytes =
-    65535;  // of a key or a tensor; the GGUF specification's limit for keys
-constexpr std::uint64_t kMaxAlignment = 1024 * 1024;
-
 class Cursor {
 public:
     explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}

@@ -1,22 +1,19 @@
 #include "engine/gguf/reader.h"
 
-#include <bit>
-#include <limits>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "engine/base/units.h"
 #include "engine/gguf/cursor.h"
 #include "engine/gguf/guess_format.h"
+#include "engine/gguf/layout.h"
 #include "engine/gguf/text.h"
 
 namespace hearth::gguf {
 namespace {
 
-constexpr std::string_view kMagic = "GGUF";
 constexpr std::string_view kSwappedMagic = "FUGG";
-constexpr std::uint64_t kDefaultAlignment = 32;
-constexpr std::string_view kAlignmentKey = "general.alignment";
 
 // The fewest bytes that one item takes in a file; a count of more than fit is refused before
 // anything is allocated.
@@ -151,14 +148,9 @@ Result<Value> read_value(Cursor& cursor, std::string_view what) {
     return value;
 }
 
-// Names are shown, logged and compared: empty ones and control characters (a NUL above all) are
-// refused.
 Result<std::string_view> read_name(Cursor& cursor, const std::string& what) {
     HEARTH_TRY(const auto name, cursor.read_string("the name of " + what, kMaxNameBytes));
-    if (name.empty()) return corrupt(what + " has an empty name");
-    for (const char c : name)
-        if (const auto byte = static_cast<unsigned char>(c); byte < 0x20 || byte == 0x7f)
-            return corrupt("the name of " + what + " has a control character: " + quoted(name));
+    if (const std::string fault = name_fault(what, name); !fault.empty()) return corrupt(fault);
     return name;
 }
 
@@ -173,36 +165,16 @@ Result<Metadata> read_metadata(Cursor& cursor, std::uint64_t count) {
     return metadata;
 }
 
-Result<std::uint64_t> read_alignment(const Metadata& metadata) {
-    const Value* value = metadata.find(kAlignmentKey);
-    if (value == nullptr) return kDefaultAlignment;
-    // GGUF says u32; another type would be read differently by other programs.
-    if (value->type != ValueType::u32)
-        return corrupt("metadata 'general.alignment' is of type " +
-                       std::string(to_string(value->type)) + ", expected u32");
-    const auto alignment = std::get<std::uint64_t>(value->data);
-    if (!std::has_single_bit(alignment) || alignment < 8 || alignment > kMaxAlignment)
-        return corrupt("metadata 'general.alignment' is " + std::to_string(alignment) +
-                       ", expected a power of two from 8 to 1048576");
-    return alignment;
-}
-
 Result<void> read_dims(Cursor& cursor, TensorInfo& tensor) {
     const std::string what = "tensor " + quoted(tensor.name);
     HEARTH_TRY(const auto n_dims, cursor.read<std::uint32_t>(what));
-    if (n_dims < 1 || n_dims > tensor.dims.size())
+    if (n_dims < 1 || n_dims > kMaxDims)
         return corrupt(what + " has " + std::to_string(n_dims) + " dimensions, expected 1 to 4");
     tensor.n_dims = static_cast<int>(n_dims);
     tensor.dims.fill(1);
-    Checked elements = 1;
     for (std::uint32_t i = 0; i < n_dims; ++i) {
         HEARTH_TRY(tensor.dims[i], cursor.read<std::uint64_t>(what));
-        if (tensor.dims[i] == 0) return corrupt(what + " has a dimension of 0");
-        elements = elements * tensor.dims[i];
     }
-    // Signed 64-bit numbers must be able to hold the count: kernels count with them.
-    if (!elements.at_most(std::numeric_limits<std::int64_t>::max()))
-        return corrupt(what + " has more elements than can be counted");
     return {};
 }
 
@@ -220,20 +192,13 @@ Result<TensorInfo> read_tensor(Cursor& cursor, std::uint64_t index) {
     HEARTH_TRY(const auto type_id, cursor.read<std::uint32_t>(what));
     const auto type = dtype_from_id(type_id);
     if (!type)
-        return Error{
-            ErrorCode::unsupported_model,
-            what + " has type " + std::to_string(type_id) +
-                ", which is not supported; use a model in Q4_0, Q8_0, Q4_K, Q6_K or another "
-                "type that is"};
+        return Error{ErrorCode::unsupported_model,
+                     what + " has " + describe_unread_type(type_id) +
+                         "; use a file of the model in Q4_0, Q8_0, Q4_K or Q6_K"};
     tensor.type = *type;
-    const auto block = static_cast<std::uint64_t>(dtype_info(*type).block_elements);
-    if (tensor.cols() % block != 0)
-        return corrupt(what + " has rows of " + std::to_string(tensor.cols()) +
-                       " elements, not a multiple of the " + std::to_string(block) + " of " +
-                       std::string(to_string(*type)));
-    const auto bytes = (row_bytes(*type, tensor.cols()) * tensor.rows()).value();
-    if (!bytes) return corrupt(what + " has a size that overflows");
-    tensor.bytes = *bytes;
+    const TensorShape shape = {.type = *type, .dims = tensor.dims};
+    if (const std::string fault = shape_fault(what, shape, tensor.bytes); !fault.empty())
+        return corrupt(fault);
 
     HEARTH_TRY(tensor.offset, cursor.read<std::uint64_t>(what));
     return tensor;
@@ -303,7 +268,9 @@ Result<File> File::read(std::span<const std::byte> bytes) {
                cursor.read_count("the tensor directory", kMinTensorBytes, kMaxTensors));
     HEARTH_TRY(const auto key_count, cursor.read_count("the metadata", kMinKeyBytes, kMaxKeys));
     HEARTH_TRY(file.metadata_, read_metadata(cursor, key_count));
-    HEARTH_TRY(const auto alignment, read_alignment(file.metadata_));
+    std::uint64_t alignment = kDefaultAlignment;
+    if (const std::string fault = alignment_fault(file.metadata_, alignment); !fault.empty())
+        return corrupt(fault);
 
     file.tensors_.reserve(tensor_count);
     for (std::uint64_t i = 0; i < tensor_count; ++i) {
