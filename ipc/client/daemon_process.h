@@ -1,0 +1,26 @@
+// Finding the daemon, and starting it when none answers.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "ipc/client/client.h"
+
+namespace hearth::client {
+
+struct StartOptions {
+    std::string program;                 // empty: hearthd beside our own executable
+    std::vector<std::string> arguments;  // for hearthd
+    std::chrono::milliseconds patience{15'000};
+};
+
+// Starts hearthd in a session of its own and waits until it answers. When two callers start one at
+// the same time, both get the one that won. The error holds the last lines that hearthd wrote.
+Result<void> start_daemon(const Client& client, const StartOptions& options = {});
+
+// A client of the running daemon; starts one when none answers.
+Result<Client> connect_or_start(Client client, const StartOptions& options = {});
+
+}  // namespace hearth::client

@@ -1,0 +1,87 @@
+// Chat messages: checked and brought into the form that templates expect.
+#include "ipc/protocol/parts.h"
+
+namespace hearth::protocol {
+namespace {
+
+// Text parts are joined by line ends, which is what other servers give a template that knows text
+// only.
+json::string join_parts(const json::array& parts, const std::string& path, Fields& fields) {
+    json::string joined;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const std::string part_path = path + "[" + std::to_string(i) + "]";
+        const json::object* part = parts[i].if_object();
+        if (part == nullptr) {
+            fields.fail(part_path, "'" + part_path + "' must be an object");
+            return joined;
+        }
+        Fields reader(*part, part_path);
+        const std::string type = reader.required_text("type");
+        if (!reader.failure() && type != "text")
+            reader.fail(part_path + ".type",
+                        "'" + part_path + ".type' is not served; only \"text\" is");
+        const std::string text = reader.required_text("text");
+        fields.adopt(reader);
+        if (i > 0) joined += '\n';
+        joined += text;
+    }
+    return joined;
+}
+
+// Templates of the Hugging Face kind expect arguments as an object; OpenAI's API carries JSON text.
+void open_arguments(json::value& call) {
+    json::object* object = call.if_object();
+    json::value* function = object != nullptr ? object->if_contains("function") : nullptr;
+    json::object* inside = function != nullptr ? function->if_object() : nullptr;
+    json::value* arguments = inside != nullptr ? inside->if_contains("arguments") : nullptr;
+    const json::string* text = arguments != nullptr ? arguments->if_string() : nullptr;
+    if (text == nullptr) return;
+    if (auto parsed = parse_json(*text); parsed && parsed->is_object()) *arguments = *parsed;
+}
+
+void read_tool_calls(Fields& reader, json::object& message) {
+    if (reader.array("tool_calls") == nullptr) return;
+    for (json::value& call : message["tool_calls"].as_array()) open_arguments(call);
+}
+
+json::object read_message(const json::object& given, const std::string& path, Fields& fields) {
+    json::object message = given;
+    Fields reader(given, path);
+    if (reader.required_text("role").empty())
+        reader.fail(path + ".role", "'" + path + ".role' is empty");
+    read_tool_calls(reader, message);
+    const json::value* content = reader.value("content");
+    if (content == nullptr) {
+        // Without content there must be a call; elsewhere it is a mistake that would go unseen.
+        if (reader.value("tool_calls") == nullptr)
+            reader.fail(path + ".content", "'" + path + ".content' is missing");
+    } else if (const json::array* parts = content->if_array()) {
+        message["content"] = join_parts(*parts, path + ".content", reader);
+    } else if (!content->is_string()) {
+        reader.fail(path + ".content",
+                    "'" + path + ".content' must be a string or a list of text parts");
+    }
+    fields.adopt(reader);
+    return message;
+}
+
+}  // namespace
+
+json::array read_messages(Fields& fields) {
+    json::array messages;
+    const json::array* given = fields.array("messages");
+    if (given == nullptr || given->empty()) {
+        fields.fail("messages", "'messages' must be a list with at least one message");
+        return messages;
+    }
+    for (std::size_t i = 0; i < given->size() && !fields.failure(); ++i) {
+        const std::string path = "messages[" + std::to_string(i) + "]";
+        if (const json::object* message = (*given)[i].if_object())
+            messages.emplace_back(read_message(*message, path, fields));
+        else
+            fields.fail(path, "'" + path + "' must be an object");
+    }
+    return messages;
+}
+
+}  // namespace hearth::protocol
