@@ -1,0 +1,81 @@
+// SQLite as RAII. One connection, used on one thread, and no other process may open the same file:
+// SQLite before 3.51.3 can corrupt a write-ahead log that two connections share.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace hearth::store {
+
+class Database;
+
+// One prepared statement. Bind in order, then step through the rows.
+class Statement {
+public:
+    Statement(Statement&& other) noexcept;
+    Statement& operator=(Statement&& other) noexcept = delete;
+    ~Statement();
+
+    Statement& bind(std::string_view text);
+    Statement& bind(std::int64_t number);
+
+    // True: a row is there to be read. False: no more.
+    Result<bool> step();
+    Result<void> run();  // for statements without rows
+    std::string text(int column) const;
+    std::int64_t number(int column) const;
+
+private:
+    friend class Database;
+    Statement(Database& database, sqlite3_stmt* handle) : database_(database), handle_(handle) {}
+
+    Database& database_;
+    sqlite3_stmt* handle_;
+    int bound_ = 0;
+};
+
+class Database {
+public:
+    // Makes the file (0600) when there is none. Write-ahead log, synchronous FULL, exclusive. busy
+    // when another process has it open.
+    static Result<Database> open(const std::string& path);
+
+    Database(Database&& other) noexcept;
+    Database& operator=(Database&& other) noexcept = delete;
+    ~Database();
+
+    Result<Statement> prepare(std::string_view sql);
+    Result<void> run(std::string_view sql);  // one or more statements without parameters
+    int rows_changed() const;
+    Error error(std::string_view what) const;
+
+private:
+    Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+
+    sqlite3* handle_;
+    std::string path_;
+};
+
+// Rolls back unless committed.
+class Transaction {
+public:
+    static Result<Transaction> begin(Database& database);
+    Transaction(Transaction&& other) noexcept;
+    Transaction& operator=(Transaction&&) noexcept = delete;
+    ~Transaction();
+
+    Result<void> commit();
+
+private:
+    explicit Transaction(Database& database) : database_(&database) {}
+    Database* database_;  // null: nothing is open any more
+};
+
+}  // namespace hearth::store

@@ -1,0 +1,84 @@
+#include "daemon/store/model_table.h"
+
+namespace hearth::store {
+
+using library::Package;
+using library::PackageFile;
+
+Result<std::vector<Package>> ModelTable::all() {
+    HEARTH_TRY(
+        Statement rows,
+        database_.prepare("SELECT id, name, added, kind, architecture, quantization, "
+                          "context, parameters, has_chat_template, unsupported FROM models"));
+    std::vector<Package> packages;
+    for (;;) {
+        HEARTH_TRY(const bool row, rows.step());
+        if (!row) return packages;
+        Package package;
+        package.id = rows.text(0);
+        package.name = rows.text(1);
+        package.added = rows.number(2);
+        package.kind = rows.text(3);
+        package.architecture = rows.text(4);
+        package.quantization = rows.text(5);
+        package.context = static_cast<int>(rows.number(6));
+        package.parameters = static_cast<std::uint64_t>(rows.number(7));
+        package.has_chat_template = rows.number(8) != 0;
+        package.unsupported = rows.text(9);
+        HEARTH_TRY(package.files, files_of(package.id));
+        if (!package.files.empty()) packages.push_back(std::move(package));
+    }
+}
+
+Result<std::vector<PackageFile>> ModelTable::files_of(const std::string& id) {
+    HEARTH_TRY(Statement rows,
+               database_.prepare("SELECT path, size, mtime_ns, sha256, in_place FROM files "
+                                 "WHERE model = ? ORDER BY part"));
+    rows.bind(id);
+    std::vector<PackageFile> files;
+    for (;;) {
+        HEARTH_TRY(const bool row, rows.step());
+        if (!row) return files;
+        files.push_back({rows.text(0),
+                         {static_cast<std::uint64_t>(rows.number(1)), rows.number(2)},
+                         rows.text(3),
+                         rows.number(4) != 0});
+    }
+}
+
+Result<void> ModelTable::insert(const Package& package) {
+    HEARTH_TRY(Transaction transaction, Transaction::begin(database_));
+    HEARTH_TRY(Statement statement,
+               database_.prepare("INSERT INTO models VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+    statement.bind(package.id).bind(package.name).bind(package.added);
+    statement.bind(package.kind).bind(package.architecture).bind(package.quantization);
+    statement.bind(static_cast<std::int64_t>(package.context));
+    statement.bind(static_cast<std::int64_t>(package.parameters));
+    statement.bind(static_cast<std::int64_t>(package.has_chat_template)).bind(package.unsupported);
+    HEARTH_TRY_VOID(statement.run());
+    std::int64_t part = 0;
+    for (const PackageFile& file : package.files)
+        HEARTH_TRY_VOID(insert_file(package.id, part++, file));
+    return transaction.commit();
+}
+
+Result<void> ModelTable::insert_file(const std::string& id, std::int64_t part,
+                                     const PackageFile& file) {
+    HEARTH_TRY(Statement statement,
+               database_.prepare("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?)"));
+    statement.bind(id).bind(part).bind(file.path);
+    statement.bind(static_cast<std::int64_t>(file.identity.size)).bind(file.identity.mtime_ns);
+    statement.bind(file.sha256).bind(static_cast<std::int64_t>(file.in_place));
+    return statement.run();
+}
+
+Result<void> ModelTable::erase(const std::string& id) {
+    HEARTH_TRY(Statement statement, database_.prepare("DELETE FROM models WHERE id = ?"));
+    statement.bind(id);
+    HEARTH_TRY_VOID(statement.run());
+    if (database_.rows_changed() == 0)
+        return Error{ErrorCode::not_found, "the database knows no model '" + id + "'"};
+    return {};
+}
+
+}  // namespace hearth::store
