@@ -107,7 +107,8 @@ public:
 
 private:
     class Impl;
-    std::unique_ptr<Impl> impl_;
+    // shared_ptr: only this object owns it; handlers in the io_context hold weak_ptrs.
+    std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace hearth::supervise

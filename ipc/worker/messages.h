@@ -139,9 +139,9 @@ struct PickedLogprob {
 };
 struct Delta {
     std::uint64_t number = 0;  // 0, 1, 2, … within a generation
-    std::string text;          // whole characters
-    std::vector<std::int32_t> ids;
-    std::vector<PickedLogprob> logprobs;  // one per id when asked for, else empty
+    std::string text{};          // whole characters
+    std::vector<std::int32_t> ids{};
+    std::vector<PickedLogprob> logprobs{};  // one per id when asked for, else empty
 };
 
 enum class FinishReason : std::uint8_t { stop, length, cancelled };
@@ -157,8 +157,8 @@ struct Timings {
 };
 struct Done {
     FinishReason reason = FinishReason::stop;
-    std::string stop_string;
-    Timings timings;
+    std::string stop_string{};
+    Timings timings{};
 };
 // A generation ended with an error, or was never accepted.
 struct Failure {
