@@ -4,7 +4,7 @@
 //
 // Ops only enqueue; finish() alone waits. Views passed to an op must stay valid until finish().
 // Shapes are our own affair: a wrong one is a bug (HEARTH_CHECK), never an Error. Non-finite inputs
-// make the outputs of their own rows NaN and touch no other row.
+// make outputs of their own rows non-finite (README.md says which) and touch no other row.
 //
 // Thread: one at a time; a backend may use threads of its own inside.
 #pragma once
