@@ -7,7 +7,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,9 +18,8 @@
 namespace hearth::generate {
 
 struct Config {
-    int max_generations = 256;                 // in flight; then busy
-    std::uint32_t window = 64;                 // deltas in flight per generation
-    std::size_t max_delta_bytes = 32U << 20U;  // of text; a worker that sends more is broken
+    int max_generations = 256;  // in flight; then busy
+    std::uint32_t window = 64;  // deltas in flight per generation
 };
 
 struct Order {
@@ -30,8 +28,7 @@ struct Order {
 };
 
 struct Accepted {
-    std::uint64_t seed =
-        0;  // given or drawn; below 2^53 when drawn, so that every JSON reader keeps it
+    std::uint64_t seed = 0;  // given or drawn; a drawn one is below 2^53, as JSON readers want it
     std::vector<std::int32_t> prompt_ids;
     wire::ModelInfo model;
 };
@@ -71,7 +68,8 @@ public:
 
 private:
     class Impl;
-    std::unique_ptr<Impl> impl_;
+    // shared_ptr: only this object owns it; handlers in the io_context hold weak_ptrs.
+    std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace hearth::generate

@@ -74,7 +74,12 @@ Result<void> Slot::start() {
 void Slot::stop(const Error& error) {
     if (state_ == State::stopping || !process_) return;
     idle_.cancel();
-    process_->shut_down();
+    // While it loads there is nothing to finish, and it may not read its messages for a while.
+    if (state_ == State::loading) {
+        process_->kill();
+    } else {
+        process_->shut_down();
+    }
     kill_after(config_.stop_time, "it did not end when asked to");
     set_state(State::stopping);
     fail_waiters(error);

@@ -135,7 +135,9 @@ bool step() {
 void take(std::uint64_t request, const ToWorker& message) {
     if (const auto* order = std::get_if<Load>(&message)) load(*order);
     if (const auto* order = std::get_if<Generate>(&message)) generate(request, *order);
-    if (const auto* order = std::get_if<Credit>(&message)) running[request].credit += order->deltas;
+    if (const auto* order = std::get_if<Credit>(&message); order && running.contains(request)) {
+        running[request].credit += order->deltas;
+    }
     if (std::holds_alternative<Cancel>(message)) {
         if (running.erase(request) > 0) say(request, Done{.reason = FinishReason::cancelled});
     }
