@@ -1,19 +1,14 @@
-// A word is a linked list of symbols; a heap of (rank, place) gives the next merge. Entries that
-// later merges made stale are recognised by the rank that the place has since then.
+// Symbols of a word merge by a table from pairs of symbols to ranks.
 #include "engine/text/byte_level_bpe.h"
 
-#include <algorithm>
 #include <bit>
-#include <functional>
-#include <limits>
-#include <queue>
 #include <span>
 #include <utility>
 
+#include "engine/text/merge_list.h"
+
 namespace hearth::text {
 namespace {
-
-constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::uint64_t pack(std::int32_t left, std::int32_t right) {
     return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 |
@@ -27,21 +22,11 @@ constexpr std::uint64_t mix(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-using Heap = std::priority_queue<std::uint64_t, std::vector<std::uint64_t>, std::greater<>>;
-
 }  // namespace
 
-struct ByteLevelBpe::Link {
-    Symbol symbol;
-    std::int32_t previous;  // -1: none
-    std::int32_t next;      // -1: none
-    std::uint32_t rank;     // of the merge with the next symbol
-    Symbol merged;          // what that merge makes
-};
-
 struct ByteLevelBpe::Scratch {
-    std::vector<Link> links;
-    std::vector<std::uint64_t> queue;
+    MergeList merges;
+    std::vector<Symbol> symbols;  // by place
 };
 
 Result<std::unique_ptr<ByteLevelBpe>> ByteLevelBpe::load(const gguf::Metadata& metadata,
@@ -131,17 +116,6 @@ void ByteLevelBpe::encode(std::string_view text, bool /*after_special*/,
     for (const std::string_view word : words) encode_word(word, scratch, out);
 }
 
-void ByteLevelBpe::rank_pair(Scratch& scratch, std::int32_t at) const {
-    Link& link = scratch.links[static_cast<std::size_t>(at)];
-    link.rank = kNoRank;
-    if (link.next < 0) return;
-    const Link& right = scratch.links[static_cast<std::size_t>(link.next)];
-    if (const Merge* merge = find_merge(link.symbol, right.symbol)) {
-        link.rank = merge->rank;
-        link.merged = merge->result;
-    }
-}
-
 void ByteLevelBpe::encode_word(std::string_view word, Scratch& scratch,
                                std::vector<TokenId>& out) const {
     if (rules_.whole_words) {
@@ -151,44 +125,24 @@ void ByteLevelBpe::encode_word(std::string_view word, Scratch& scratch,
             return;
         }
     }
-    const auto count = static_cast<std::int32_t>(word.size());
-    auto& links = scratch.links;
-    links.clear();
-    for (std::int32_t i = 0; i < count; ++i) {
-        const auto byte = static_cast<unsigned char>(word[static_cast<std::size_t>(i)]);
-        links.push_back({byte_symbols_[byte], i - 1, i + 1 < count ? i + 1 : -1, kNoRank, -1});
-    }
-    const auto key = [&links](std::int32_t at) {
-        return std::uint64_t{links[static_cast<std::size_t>(at)].rank} << 32 |
-               static_cast<std::uint32_t>(at);
+    auto& symbols = scratch.symbols;
+    symbols.clear();
+    for (const char c : word) symbols.push_back(byte_symbols_[static_cast<unsigned char>(c)]);
+    const auto find = [&](std::int32_t left, std::int32_t right) {
+        return find_merge(symbols[static_cast<std::size_t>(left)],
+                          symbols[static_cast<std::size_t>(right)]);
     };
-    scratch.queue.clear();
-    for (std::int32_t i = 0; i + 1 < count; ++i) {
-        rank_pair(scratch, i);
-        if (links[static_cast<std::size_t>(i)].rank != kNoRank) scratch.queue.push_back(key(i));
-    }
-    Heap heap(std::greater<>(), std::move(scratch.queue));
-
-    while (!heap.empty()) {
-        const std::uint64_t top = heap.top();
-        heap.pop();
-        const auto at = static_cast<std::int32_t>(top & 0xFFFFFFFFu);
-        Link& left = links[static_cast<std::size_t>(at)];
-        if (left.rank != top >> 32) continue;  // stale
-        Link& right = links[static_cast<std::size_t>(left.next)];
-        left.symbol = left.merged;
-        left.next = right.next;
-        right.rank = kNoRank;
-        if (left.next >= 0) links[static_cast<std::size_t>(left.next)].previous = at;
-        for (const std::int32_t place : {left.previous, at}) {
-            if (place < 0) continue;
-            rank_pair(scratch, place);
-            if (links[static_cast<std::size_t>(place)].rank != kNoRank) heap.push(key(place));
-        }
-    }
-    for (std::int32_t i = 0; i >= 0; i = links[static_cast<std::size_t>(i)].next) {
-        emit(links[static_cast<std::size_t>(i)].symbol, out);
-    }
+    scratch.merges.run(
+        symbols.size(),
+        [&](std::int32_t left, std::int32_t right) {
+            const Merge* merge = find(left, right);
+            return merge != nullptr ? merge->rank : MergeList::kNoRank;
+        },
+        [&](std::int32_t left, std::int32_t right) {
+            symbols[static_cast<std::size_t>(left)] = find(left, right)->result;
+        });
+    scratch.merges.each(
+        [&](std::int32_t place) { emit(symbols[static_cast<std::size_t>(place)], out); });
 }
 
 void ByteLevelBpe::emit(Symbol symbol, std::vector<TokenId>& out) const {

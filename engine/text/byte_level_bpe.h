@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,7 +40,6 @@ private:
         std::uint32_t rank = 0;
         Symbol result = -1;
     };
-    struct Link;     // a symbol in the list of a word
     struct Scratch;  // buffers that words share
     static constexpr std::uint64_t kNoPair = ~std::uint64_t{0};
 
@@ -51,7 +51,6 @@ private:
     void insert_merge(const Merge& merge);
     const Merge* find_merge(Symbol left, Symbol right) const;
     void encode_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& out) const;
-    void rank_pair(Scratch& scratch, std::int32_t at) const;
     void emit(Symbol symbol, std::vector<TokenId>& out) const;
 
     const Vocabulary& vocabulary_;

@@ -103,13 +103,14 @@ private:
     std::string_view text_;
 };
 
-// 's|'t|'re|'ve|'m|'ll|'d; with `fold`, in either case.
+// 's|'t|'re|'ve|'m|'ll|'d; with `fold`, in either case, to which belongs the long s (U+017F).
 std::size_t take_contraction(const Scanner& text, std::size_t at, bool fold) {
     if (text.byte(at) != '\'') return 0;
     const auto letter = [&](std::size_t place) {
         const char c = text.byte(place);
         return fold && c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     };
+    if (fold && text.at(at + 1).code == 0x17F) return 3;
     const char first = letter(at + 1);
     if (first == 's' || first == 't' || first == 'm' || first == 'd') return 2;
     const char second = letter(at + 2);

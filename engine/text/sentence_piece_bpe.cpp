@@ -1,11 +1,11 @@
-// The text is one linked list of pieces; a heap of (score, place) gives the next merge.
+// Parts are spans of the text; two neighbours merge when a token has their joined text.
 #include "engine/text/sentence_piece_bpe.h"
 
 #include <algorithm>
 #include <optional>
-#include <queue>
 #include <string>
 
+#include "engine/text/merge_list.h"
 #include "engine/text/utf8.h"
 
 namespace hearth::text {
@@ -15,20 +15,10 @@ namespace {
 // below 200 bytes.
 constexpr std::size_t kLongestPiece = 1024;
 
-struct Candidate {
-    float score;
-    std::uint32_t size;  // bytes of both pieces together: tells whether the candidate is stale
-    std::int32_t left;
-
-    // std::priority_queue gives the greatest first.
-    bool operator<(const Candidate& other) const {
-        return score != other.score ? score < other.score : left > other.left;
-    }
-};
-
 std::string mark_spaces(std::string_view text, bool prefix) {
     std::string marked = prefix ? "\xE2\x96\x81" : "";
-    marked.reserve(text.size() + text.size() / 2 + 3);
+    const auto spaces = static_cast<std::size_t>(std::count(text.begin(), text.end(), ' '));
+    marked.reserve(text.size() + 2 * spaces + 3);
     for (const char c : text) {
         if (c == ' ') {
             marked += "\xE2\x96\x81";
@@ -39,102 +29,82 @@ std::string mark_spaces(std::string_view text, bool prefix) {
     return marked;
 }
 
-}  // namespace
-
-class SentencePieceBpe::Word {
-public:
-    Word(const SentencePieceBpe& bpe, std::string_view text) : bpe_(bpe), text_(text) {
-        pieces_.reserve(text.size());
-        for (std::size_t at = 0; at < text.size();) {
-            const std::uint32_t length = decode_utf8(text, at).length;
-            const auto index = static_cast<std::int32_t>(pieces_.size());
-            pieces_.push_back({static_cast<std::uint32_t>(at), length, index - 1, index + 1});
-            at += length;
-        }
-        if (!pieces_.empty()) pieces_.back().next = -1;
-    }
-
-    void merge() {
-        const auto count = static_cast<std::int32_t>(pieces_.size());
-        for (std::int32_t i = 0; i + 1 < count; ++i) consider(i);
-        while (!heap_.empty()) {
-            const Candidate best = heap_.top();
-            heap_.pop();
-            Piece& left = at(best.left);
-            if (left.length == 0 || left.next < 0) continue;
-            Piece& right = at(left.next);
-            if (left.length + right.length != best.size) continue;
-            left.length += right.length;
-            right.length = 0;
-            left.next = right.next;
-            if (left.next >= 0) at(left.next).previous = best.left;
-            if (left.previous >= 0) consider(left.previous);
-            consider(best.left);
-        }
-    }
-
-    template <typename Sink>
-    void each_piece(Sink sink) const {
-        for (std::int32_t i = pieces_.empty() ? -1 : 0; i >= 0;) {
-            const Piece& piece = pieces_[static_cast<std::size_t>(i)];
-            sink(text_.substr(piece.start, piece.length));
-            i = piece.next;
-        }
-    }
-
-private:
-    struct Piece {
-        std::uint32_t start;
-        std::uint32_t length;  // 0: merged into its left neighbour
-        std::int32_t previous;
-        std::int32_t next;
-    };
-    Piece& at(std::int32_t i) { return pieces_[static_cast<std::size_t>(i)]; }
-
-    // Queues the merge of piece `left` with its right neighbour when a token has that text.
-    void consider(std::int32_t left) {
-        const Piece& first = at(left);
-        if (first.next < 0) return;
-        const std::uint32_t size = first.length + at(first.next).length;
-        if (size > bpe_.longest_) return;
-        const auto found = bpe_.tokens_.find(text_.substr(first.start, size));
-        if (found == bpe_.tokens_.end()) return;
-        heap_.push({bpe_.vocabulary_.score(found->second), size, left});
-    }
-
-    const SentencePieceBpe& bpe_;
-    std::string_view text_;
-    std::vector<Piece> pieces_;
-    std::priority_queue<Candidate> heap_;
+struct Span {
+    std::uint32_t start;
+    std::uint32_t length;
 };
+
+// One span for each character.
+std::vector<Span> characters_of(std::string_view text) {
+    std::vector<Span> spans;
+    const auto is_first = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+    spans.reserve(static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_first)));
+    for (std::size_t at = 0; at < text.size();) {
+        const std::uint32_t length = decode_utf8(text, at).length;
+        spans.push_back({static_cast<std::uint32_t>(at), length});
+        at += length;
+    }
+    return spans;
+}
+
+}  // namespace
 
 SentencePieceBpe::SentencePieceBpe(const Vocabulary& vocabulary, bool space_prefix)
     : vocabulary_(vocabulary), space_prefix_(space_prefix) {
     byte_tokens_.fill(-1);
-    tokens_.reserve(static_cast<std::size_t>(vocabulary.size()));
     for (TokenId id = 0; id < vocabulary.size(); ++id) {
-        const std::string_view piece = vocabulary.piece(id);
-        if (vocabulary.kind(id) == TokenKind::byte) {
-            TokenId& slot = byte_tokens_[static_cast<unsigned char>(vocabulary.bytes(id)[0])];
-            if (slot < 0) slot = id;
-        }
-        if (!vocabulary.is_text(id) || piece.empty() || piece.size() > kLongestPiece) continue;
-        tokens_.try_emplace(piece, id);
+        if (vocabulary.kind(id) != TokenKind::byte) continue;
+        TokenId& slot = byte_tokens_[static_cast<unsigned char>(vocabulary.bytes(id)[0])];
+        if (slot < 0) slot = id;
+    }
+    index_tokens();
+}
+
+void SentencePieceBpe::index_tokens() {
+    std::vector<TokenId> by_score;
+    tokens_.reserve(static_cast<std::size_t>(vocabulary_.size()));
+    for (TokenId id = 0; id < vocabulary_.size(); ++id) {
+        const std::string_view piece = vocabulary_.piece(id);
+        if (!vocabulary_.is_text(id) || piece.empty() || piece.size() > kLongestPiece) continue;
+        if (!tokens_.try_emplace(piece, Token{id, 0}).second) continue;
+        by_score.push_back(id);
         longest_ = std::max(longest_, piece.size());
+    }
+    const auto score = [this](TokenId id) { return vocabulary_.score(id); };
+    std::sort(by_score.begin(), by_score.end(),
+              [&](TokenId a, TokenId b) { return score(a) > score(b); });
+    std::uint32_t rank = 0;
+    for (std::size_t i = 0; i < by_score.size(); ++i) {
+        if (i > 0 && score(by_score[i]) < score(by_score[i - 1])) ++rank;
+        tokens_.find(vocabulary_.piece(by_score[i]))->second.rank = rank;
     }
 }
 
 void SentencePieceBpe::encode(std::string_view text, bool after_special,
                               std::vector<TokenId>& out) const {
     const std::string marked = mark_spaces(text, space_prefix_ && after_special);
-    Word word(*this, marked);
-    word.merge();
-    word.each_piece([&](std::string_view piece) { emit(piece, out); });
+    const std::string_view view(marked);
+    std::vector<Span> spans = characters_of(view);
+    const auto span = [&](std::int32_t place) -> Span& {
+        return spans[static_cast<std::size_t>(place)];
+    };
+    MergeList merges;
+    merges.run(
+        spans.size(),
+        [&](std::int32_t left, std::int32_t right) {
+            const std::uint32_t length = span(left).length + span(right).length;
+            if (length > longest_) return MergeList::kNoRank;
+            const auto found = tokens_.find(view.substr(span(left).start, length));
+            return found == tokens_.end() ? MergeList::kNoRank : found->second.rank;
+        },
+        [&](std::int32_t left, std::int32_t right) { span(left).length += span(right).length; });
+    merges.each(
+        [&](std::int32_t place) { emit(view.substr(span(place).start, span(place).length), out); });
 }
 
 void SentencePieceBpe::emit(std::string_view piece, std::vector<TokenId>& out) const {
     if (const auto found = tokens_.find(piece); found != tokens_.end()) {
-        out.push_back(found->second);
+        out.push_back(found->second.id);
         return;
     }
     const std::optional<TokenId> unknown = vocabulary_.special().unknown;

@@ -17,21 +17,25 @@ namespace hearth::text {
 
 class SentencePieceBpe : public TextEncoder {
 public:
-    // Borrows the vocabulary. `space_prefix`: text at the start or after a special token gets a
-    // space before it.
+    // Borrows the vocabulary, whose scores are finite. `space_prefix`: text at the start or after a
+    // special token gets a space before it.
     SentencePieceBpe(const Vocabulary& vocabulary, bool space_prefix);
 
     void encode(std::string_view text, bool after_special,
                 std::vector<TokenId>& out) const override;
 
 private:
-    class Word;
+    struct Token {
+        TokenId id;
+        std::uint32_t rank;  // 0 for the highest score; equal scores have equal ranks
+    };
+    void index_tokens();
     void emit(std::string_view piece, std::vector<TokenId>& out) const;
 
     const Vocabulary& vocabulary_;
     bool space_prefix_;
     std::size_t longest_ = 0;  // bytes of the longest piece that merging may make
-    std::unordered_map<std::string_view, TokenId> tokens_;
+    std::unordered_map<std::string_view, Token> tokens_;
     std::array<TokenId, 256> byte_tokens_;  // -1: none
 };
 
