@@ -142,7 +142,9 @@ Result<BoundWeights> bind_weights(Ops& ops, const gguf::File& file, const ModelC
         HEARTH_TRY_VOID(binder.weight("output.weight", vocabulary, weights.head.emplace()));
     if (!config.rope.frequency_factors.empty()) binder.accept("rope_freqs.weight");
     HEARTH_TRY_VOID(binder.refuse_rest());
-    return BoundWeights{std::move(weights), binder.summary()};
+    WeightSummary summary = binder.summary();
+    summary.streamed_bytes = summary.bytes - (weights.head ? weights.embedding.bytes : 0);
+    return BoundWeights{std::move(weights), summary};
 }
 
 }  // namespace hearth::model

@@ -36,7 +36,9 @@ struct ModelWeights {
 // Figures of the tensors that were bound.
 struct WeightSummary {
     std::uint64_t parameters = 0;
-    std::uint64_t bytes = 0;       // on the device
+    std::uint64_t bytes = 0;  // on the device
+    std::uint64_t streamed_bytes =
+        0;                         // of these, what every step reads: all but an untied embedding
     DType main_type = DType::f32;  // holds most parameters
 };
 
