@@ -2,14 +2,25 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "engine/device/make_ops.h"
 #include "engine/reference/reference_ops.h"
 
 namespace hearth::test {
 namespace {
 
+MadeOps made(const char* backend, int threads) {
+    auto ops = make_ops({.backend = backend, .threads = threads});
+    if (!ops) return {nullptr, ops.error().message};
+    return {*std::move(ops), {}};
+}
+
 constexpr std::array kBackends = {
     Backend{"reference", [](int) { return MadeOps{make_reference_ops(), {}}; }},
+    Backend{"cpu-avx512", [](int threads) { return made("cpu-avx512", threads); }},
+    Backend{"cpu-avx2", [](int threads) { return made("cpu-avx2", threads); }},
+    Backend{"cpu-emulated", [](int threads) { return made("cpu-emulated", threads); }},
 };
 
 }  // namespace
