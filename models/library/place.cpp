@@ -140,16 +140,26 @@ Result<Placed> place_file(const HashedFile& source, const PlaceRequest& request,
     return placed;
 }
 
-Result<void> prepare_folders(const Folders& folders) {
+Result<void> make_folders(const Folders& folders) {
     std::error_code problem;
     for (const std::string& folder : {folders.models, folders.partial}) {
         fs::create_directories(folder, problem);
+        if (!problem) fs::permissions(folder, fs::perms::owner_all, problem);
         if (problem)
             return Error{ErrorCode::io_failed, folder + " cannot be made: " + problem.message()};
-        fs::permissions(folder, fs::perms::owner_all, problem);
     }
-    for (const auto& entry : fs::directory_iterator(folders.partial, problem))
+    return {};
+}
+
+Result<void> clear_partial(const Folders& folders) {
+    std::error_code problem;
+    for (const auto& entry : fs::directory_iterator(folders.partial, problem)) {
         fs::remove(entry.path(), problem);
+        if (problem) break;
+    }
+    if (problem)
+        return Error{ErrorCode::io_failed,
+                     folders.partial + " cannot be emptied: " + problem.message()};
     return {};
 }
 

@@ -47,8 +47,10 @@ struct PlaceRequest {
 Result<Placed> place_file(const HashedFile& source, const PlaceRequest& request,
                           const std::atomic<bool>& stop);
 
-// Makes both folders (0700) and empties `partial`.
-Result<void> prepare_folders(const Folders& folders);
+// Makes both folders (0700).
+Result<void> make_folders(const Folders& folders);
+// Deletes what imports that were cut off have left.
+Result<void> clear_partial(const Folders& folders);
 
 // Deletes the package's own files; those used in place stay.
 Result<void> delete_files(const Package& package);

@@ -1,0 +1,201 @@
+// Models: list, show, import, delete, choose, load, unload.
+#include <boost/json/array.hpp>
+
+#include "daemon/api/failure_reply.h"
+#include "daemon/api/request_body.h"
+#include "daemon/api/routes.h"
+#include "daemon/api/status_parts.h"
+#include "ipc/protocol/library.h"
+#include "models/library/file_identity.h"
+
+namespace hearth::api {
+namespace {
+
+namespace json = boost::json;
+
+protocol::ModelEntry entry_for(const Services& services, const library::Package& package) {
+    const library::PackageFile& file = package.files.front();
+    protocol::ModelEntry entry;
+    entry.id = package.id;
+    entry.name = package.name;
+    entry.path = file.path;
+    for (const library::PackageFile& part : package.files) entry.size += part.identity.size;
+    entry.sha256 = file.sha256;
+    entry.architecture = package.architecture;
+    entry.quantization = package.quantization;
+    entry.context = package.context;
+    entry.parameters = package.parameters;
+    entry.has_chat_template = package.has_chat_template;
+    entry.unsupported = package.unsupported;
+    entry.added = package.added;
+    entry.in_place = file.in_place;
+    entry.state = to_string(library::state_of(file));
+    entry.loaded = services.supervisor.is_loaded(package.id);
+    entry.is_default = services.library.library().fallback() == &package;
+    return entry;
+}
+
+json::object openai_entry(const library::Package& package) {
+    return {{"id", package.id},
+            {"object", "model"},
+            {"created", package.added},
+            {"owned_by", "hearth"}};
+}
+
+library::Placement placement_from(protocol::Link link) {
+    switch (link) {
+        case protocol::Link::automatic:
+            return library::Placement::automatic;
+        case protocol::Link::copy:
+            return library::Placement::copy;
+        case protocol::Link::hardlink:
+            return library::Placement::hardlink;
+        case protocol::Link::in_place:
+            return library::Placement::in_place;
+    }
+    return library::Placement::automatic;
+}
+
+// The model that the path names; null when it has been answered that there is none.
+const library::Package* named(const Services& services, const Request& request,
+                              ReplyStream& stream) {
+    const auto package = services.library.library().resolve(request.arguments.front());
+    if (package) return *package;
+    stream.send(failure_reply(package.error()));
+    return nullptr;
+}
+
+// An answer that comes later, unless the client is gone by then.
+class Pending final : public Activity {
+public:
+    explicit Pending(ReplyStream& stream) : stream_(stream) {}
+
+    template <typename F>
+    auto guard(F function) const {
+        return lifeline_.guard(std::move(function));
+    }
+    void send(Reply reply) { stream_.send(std::move(reply)); }
+    void send(const Result<void>& result) {
+        stream_.send(result ? json_reply({}) : failure_reply(result.error()));
+    }
+
+private:
+    ReplyStream& stream_;
+    Lifeline lifeline_;
+};
+
+}  // namespace
+
+ActivityPtr list_for_openai(Services& services, const Request&, ReplyStream& stream) {
+    json::array data;
+    for (const library::Package& package : services.library.library().packages())
+        data.emplace_back(openai_entry(package));
+    stream.send(json_reply({{"object", "list"}, {"data", std::move(data)}}));
+    return nullptr;
+}
+
+ActivityPtr show_for_openai(Services& services, const Request& request, ReplyStream& stream) {
+    if (const library::Package* package = named(services, request, stream))
+        stream.send(json_reply(openai_entry(*package)));
+    return nullptr;
+}
+
+ActivityPtr list_models(Services& services, const Request&, ReplyStream& stream) {
+    std::vector<protocol::ModelEntry> entries;
+    for (const library::Package& package : services.library.library().packages())
+        entries.push_back(entry_for(services, package));
+    stream.send(json_reply(protocol::to_json(entries)));
+    return nullptr;
+}
+
+ActivityPtr show_model(Services& services, const Request& request, ReplyStream& stream) {
+    if (const library::Package* package = named(services, request, stream))
+        stream.send(json_reply(protocol::to_json(entry_for(services, *package))));
+    return nullptr;
+}
+
+ActivityPtr import_model(Services& services, const Request& request, ReplyStream& stream) {
+    auto parsed = read_body(request.body, protocol::read_import_request);
+    if (const auto* failure = std::get_if<protocol::Failure>(&parsed)) {
+        stream.send(failure_reply(*failure));
+        return nullptr;
+    }
+    const auto& wanted = std::get<protocol::ImportRequest>(parsed);
+    auto pending = std::make_unique<Pending>(stream);
+    // The import goes on when the client goes: half an import helps nobody.
+    services.library.import_model(
+        {wanted.path, wanted.name, placement_from(wanted.link)},
+        pending->guard([&services, answer = pending.get()](const Result<Imported>& imported) {
+            if (!imported) return answer->send(failure_reply(imported.error()));
+            answer->send(json_reply(protocol::to_json(protocol::ImportReply{
+                entry_for(services, imported->package), imported->existed, imported->placed})));
+        }));
+    return pending;
+}
+
+ActivityPtr delete_model(Services& services, const Request& request, ReplyStream& stream) {
+    auto pending = std::make_unique<Pending>(stream);
+    Pending* answer = pending.get();
+    const std::string id = request.arguments.front();
+    const bool loaded = services.supervisor.is_loaded(id);
+    services.library.remove(
+        id, [&services, id, loaded, reply = pending->guard([answer](const Result<void>& result) {
+            answer->send(result);
+        })](const Result<void>& removed) mutable {
+            if (!removed || !loaded) return reply(removed);
+            services.supervisor.unload(id, [reply](const Result<void>& unloaded) mutable {
+                const bool gone = unloaded || unloaded.error().code == ErrorCode::not_found;
+                reply(gone ? Result<void>() : unloaded);
+            });
+        });
+    return pending;
+}
+
+ActivityPtr choose_default(Services& services, const Request& request, ReplyStream& stream) {
+    const library::Package* package = named(services, request, stream);
+    if (package == nullptr) return nullptr;
+    auto pending = std::make_unique<Pending>(stream);
+    services.library.choose_default(
+        package->id, pending->guard([answer = pending.get()](const Result<void>& result) {
+            answer->send(result);
+        }));
+    return pending;
+}
+
+ActivityPtr load_model(Services& services, const Request& request, ReplyStream& stream) {
+    const library::Package* package = named(services, request, stream);
+    if (package == nullptr) return nullptr;
+    const auto file = model_file(services, *package);
+    if (!file) {
+        stream.send(failure_reply(file.error()));
+        return nullptr;
+    }
+    auto pending = std::make_unique<Pending>(stream);
+    Pending* answer = pending.get();
+    const auto on_list =
+        pending->guard([answer, id = file->id](const std::vector<supervise::LoadedModel>& models) {
+            for (const supervise::LoadedModel& model : models)
+                if (model.id == id) return answer->send(json_reply(to_json(describe(model))));
+            answer->send(failure_reply(Error{
+                ErrorCode::worker_died, "the model was loaded and is gone again; try once more"}));
+        });
+    services.supervisor.ensure_loaded(
+        *file, pending->guard([&services, answer, on_list](const Result<wire::ModelInfo>& loaded) {
+            if (!loaded) return answer->send(failure_reply(loaded.error()));
+            services.supervisor.list(on_list);
+        }));
+    return pending;
+}
+
+ActivityPtr unload_model(Services& services, const Request& request, ReplyStream& stream) {
+    const library::Package* package = named(services, request, stream);
+    if (package == nullptr) return nullptr;
+    auto pending = std::make_unique<Pending>(stream);
+    services.supervisor.unload(package->id,
+                               pending->guard([answer = pending.get()](const Result<void>& result) {
+                                   answer->send(result);
+                               }));
+    return pending;
+}
+
+}  // namespace hearth::api

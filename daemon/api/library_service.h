@@ -1,0 +1,77 @@
+// Installed models, kept in step with the disk: import, delete, choose the default. Runs on thread
+// "hearth-net"; hashing and copying happen on "hearth-jobs", rows are written by "hearth-store".
+//
+// Imports run one after the other, so that the same content never comes in twice.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "daemon/api/lifeline.h"
+#include "daemon/store/store.h"
+#include "daemon/supervise/inspect.h"
+#include "engine/base/result.h"
+#include "models/library/library.h"
+#include "models/library/place.h"
+
+namespace hearth::api {
+
+struct Import {
+    std::string path;
+    std::string name;  // empty: the model's own, else the file's
+    library::Placement placement = library::Placement::automatic;
+};
+struct Imported {
+    library::Package package;
+    bool existed = false;
+    std::string placed;
+};
+
+class LibraryService {
+public:
+    using OnFacts = std::function<void(Result<supervise::FileFacts>)>;
+    using Inspect = std::function<void(const std::string& path, OnFacts done)>;
+    using OnImported = std::function<void(Result<Imported>)>;
+    using Done = std::function<void(Result<void>)>;
+
+    LibraryService(store::Store& store, store::TaskThread& jobs, library::Folders folders,
+                   Inspect inspect);
+
+    const library::Library& library() const { return library_; }
+
+    void import_model(Import request, OnImported done);
+    // The row goes first, then the files. not_found when there is no such model.
+    void remove(const std::string& id, Done done);
+    void choose_default(const std::string& id, Done done);
+
+    // Imports that run end with cancelled; later ones are refused.
+    void stop();
+
+private:
+    struct Job {
+        Import request;
+        OnImported done;
+        supervise::FileFacts facts;
+    };
+
+    void next_import();
+    void on_facts(Result<supervise::FileFacts> facts);
+    void on_hashed(Result<std::shared_ptr<library::HashedFile>> hashed);
+    void on_placed(library::Package package, Result<library::Placed> placed);
+    void finish_import(Result<Imported> result);
+    library::Package describe(const Job& job) const;
+
+    store::Store& store_;
+    store::TaskThread& jobs_;
+    library::Folders folders_;
+    Inspect inspect_;
+    library::Library library_;
+    std::deque<Job> imports_;         // the first one runs
+    std::atomic<bool> stop_ = false;  // read on "hearth-jobs"
+    Lifeline lifeline_;
+};
+
+}  // namespace hearth::api

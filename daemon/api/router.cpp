@@ -1,0 +1,128 @@
+#include "daemon/api/router.h"
+
+#include <array>
+
+#include "daemon/api/failure_reply.h"
+#include "daemon/api/routes.h"
+#include "ipc/protocol/text.h"
+#include "ipc/protocol/version.h"
+
+namespace hearth::api {
+namespace {
+
+constexpr std::size_t kNone = 0;
+constexpr std::size_t kSmall = 64UL << 10U;
+constexpr std::size_t kPrompt = protocol::kMaxBodyBytes;
+
+constexpr std::array kRoutes = std::to_array<Route>({
+    {"POST", "/v1/chat/completions", kPrompt, chat},
+    {"POST", "/v1/completions", kPrompt, complete},
+    {"GET", "/v1/models", kNone, list_for_openai},
+    {"GET", "/v1/models/{id}", kNone, show_for_openai},
+    {"GET", "/hearth/v1/status", kNone, status},
+    {"GET", "/hearth/v1/models", kNone, list_models},
+    {"POST", "/hearth/v1/models/import", kSmall, import_model},
+    {"GET", "/hearth/v1/models/{id}", kNone, show_model},
+    {"DELETE", "/hearth/v1/models/{id}", kNone, delete_model},
+    {"POST", "/hearth/v1/models/{id}/load", kSmall, load_model},
+    {"POST", "/hearth/v1/models/{id}/unload", kSmall, unload_model},
+    {"POST", "/hearth/v1/models/{id}/default", kSmall, choose_default},
+    {"POST", "/hearth/v1/shutdown", kSmall, shut_down},
+    {"GET", "/health", kNone, health},
+});
+
+int hex_value(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+// A broken escape stays as it is: it names nothing.
+std::string percent_decoded(std::string_view text) {
+    std::string decoded;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const int high = text[i] == '%' && i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
+        const int low = high >= 0 ? hex_value(text[i + 2]) : -1;
+        if (low < 0) {
+            decoded += text[i];
+        } else {
+            decoded += static_cast<char>(high * 16 + low);
+            i += 2;
+        }
+    }
+    return decoded;
+}
+
+std::string_view take_segment(std::string_view& path) {
+    path.remove_prefix(1);  // the slash
+    const std::string_view segment = path.substr(0, path.find('/'));
+    path.remove_prefix(segment.size());
+    return segment;
+}
+
+std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
+    std::vector<std::string> arguments;
+    while (!pattern.empty() && !path.empty()) {
+        const std::string_view wanted = take_segment(pattern);
+        const std::string_view given = take_segment(path);
+        if (wanted.starts_with('{') && !given.empty())
+            arguments.push_back(percent_decoded(given));
+        else if (wanted != given)
+            return std::nullopt;
+    }
+    if (!pattern.empty() || !path.empty()) return std::nullopt;
+    return arguments;
+}
+
+bool is_json(std::string_view content_type) {
+    constexpr std::string_view kJson = "application/json";
+    if (content_type.size() < kJson.size()) return false;
+    for (std::size_t i = 0; i < kJson.size(); ++i) {
+        const char c = content_type[i];
+        if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c) != kJson[i]) return false;
+    }
+    const std::string_view rest = content_type.substr(kJson.size());
+    return rest.empty() || rest.front() == ';' || rest.front() == ' ';
+}
+
+std::optional<Reply> refuse_content(const RequestHead& head) {
+    if (!head.content_encoding.empty() && head.content_encoding != "identity")
+        return refusal(415, "unsupported_media_type", "compressed bodies are not accepted");
+    // Browsers may send other types across origins without asking; JSON they may not.
+    if (head.method == "POST" && !head.content_type.empty() && !is_json(head.content_type))
+        return refusal(415, "unsupported_media_type", "the content type must be application/json");
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Route> Router::routes() { return kRoutes; }
+
+std::variant<Match, Reply> Router::find(const RequestHead& head) {
+    const std::string path = head.target.substr(0, head.target.find('?'));
+    std::string allowed;
+    for (const Route& route : kRoutes) {
+        auto arguments = path.starts_with('/') ? match(route.pattern, path) : std::nullopt;
+        if (!arguments) continue;
+        if (route.method == head.method) {
+            if (auto refused = refuse_content(head)) return *std::move(refused);
+            return Match{&route, *std::move(arguments)};
+        }
+        allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
+    }
+    if (allowed.empty())
+        return refusal(404, "route_not_found",
+                       "there is no route " + protocol::replace_invalid_utf8(path.substr(0, 200)));
+    Reply reply = refusal(405, "method_not_allowed",
+                          "this path takes " + allowed + ", not " + head.method.substr(0, 20));
+    reply.headers.emplace_back("Allow", allowed);
+    return reply;
+}
+
+std::unique_ptr<Activity> Router::handle(const Match& match, std::string body,
+                                         ReplyStream& stream) const {
+    return match.route->handler(services_, {match.arguments, std::move(body)}, stream);
+}
+
+}  // namespace hearth::api

@@ -1,0 +1,54 @@
+// The table of routes: method, path, body limit, handler. What the table refuses is refused before
+// the body is read.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "daemon/api/reply.h"
+#include "daemon/api/services.h"
+
+namespace hearth::api {
+
+struct Request {
+    std::vector<std::string> arguments;  // the {…} parts of the path, decoded
+    std::string body;
+};
+
+// Answers through the stream, at once or later; then what it returns keeps the work alive.
+using Handler = std::unique_ptr<Activity> (*)(Services&, const Request&, ReplyStream&);
+
+struct Route {
+    std::string_view method;
+    std::string_view pattern;  // "/hearth/v1/models/{id}/load"
+    std::size_t body_limit;
+    Handler handler;
+};
+
+struct Match {
+    const Route* route;
+    std::vector<std::string> arguments;
+};
+
+class Router {
+public:
+    explicit Router(Services& services) : services_(services) {}
+
+    static std::span<const Route> routes();
+
+    // The route of a request, or the refusal: 404, 405 with Allow, 415.
+    static std::variant<Match, Reply> find(const RequestHead& head);
+
+    std::unique_ptr<Activity> handle(const Match& match, std::string body,
+                                     ReplyStream& stream) const;
+
+private:
+    Services& services_;
+};
+
+}  // namespace hearth::api

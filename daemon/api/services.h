@@ -1,0 +1,35 @@
+// What the routes work with. `app` makes the parts and outlives them all.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "daemon/api/library_service.h"
+#include "daemon/generate/generations.h"
+#include "daemon/supervise/supervisor.h"
+
+namespace hearth::api {
+
+struct DaemonFacts {
+    std::string version;
+    std::string build;
+    std::string socket;
+    std::chrono::steady_clock::time_point started;
+    std::chrono::milliseconds idle_unload{0};  // 0: never
+};
+
+struct Services {
+    LibraryService& library;
+    supervise::Supervisor& supervisor;
+    generate::Generations& generations;
+    DaemonFacts facts;
+    wire::Load load_defaults;         // how models are loaded; the name is set per model
+    std::function<void()> shut_down;  // returns at once
+};
+
+// The model file and its options for the supervisor. not_found or io_failed when the file is gone
+// or is not the one that was imported.
+Result<supervise::ModelFile> model_file(const Services& services, const library::Package& package);
+
+}  // namespace hearth::api

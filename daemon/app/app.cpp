@@ -1,0 +1,188 @@
+#include "daemon/app/app.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <optional>
+
+#include "daemon/api/library_service.h"
+#include "daemon/api/router.h"
+#include "daemon/app/build_id.h"
+#include "daemon/generate/generations.h"
+#include "daemon/net/listener.h"
+#include "daemon/net/socket_file.h"
+#include "daemon/store/store.h"
+#include "daemon/supervise/inspect.h"
+#include "daemon/supervise/supervisor.h"
+#include "engine/base/log.h"
+
+namespace hearth::app {
+namespace {
+
+using std::chrono::milliseconds;
+
+// 5 s in all: workers are asked, then killed, and answers on their way get a moment to leave.
+constexpr milliseconds kWorkerStopTime{3'000};
+constexpr milliseconds kStopTime{4'500};
+constexpr milliseconds kFlushTime{50};
+constexpr std::size_t kMaxJobs = 256;
+
+supervise::Config supervise_config(const Config& config) {
+    supervise::Config out;
+    out.worker_path = config.worker;
+    out.idle_time = config.idle_unload;
+    out.stop_time = kWorkerStopTime;
+    out.max_loaded = config.max_loaded;
+    out.on_worker_line = [](std::string_view model, std::string_view line) {
+        log(LogLevel::info, std::string(model) + ": " + std::string(line));
+    };
+    return out;
+}
+
+wire::Load load_defaults(const Config& config) {
+    wire::Load load;
+    load.backend = config.backend;
+    load.threads = config.threads;
+    load.context = config.context;
+    load.kv_bytes = config.kv_bytes;
+    load.key_type = config.key_type;
+    load.value_type = config.value_type;
+    load.max_sequences = config.max_sequences;
+    return load;
+}
+
+// Every connection and every worker takes a descriptor or two.
+void allow_many_descriptors() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+std::string version() { return HEARTH_VERSION; }
+
+class App::Parts {
+public:
+    struct Opened {
+        net::SocketFile socket;
+        std::unique_ptr<store::Store> store;
+        library::Folders folders;
+    };
+
+    Parts(std::unique_ptr<boost::asio::io_context> io, Opened opened, const Config& config,
+          store::Post post)
+        : io_(std::move(io)),
+          signals_(*io_, SIGTERM, SIGINT, SIGHUP),
+          stop_timer_(*io_),
+          store_(std::move(opened.store)),
+          jobs_(std::make_unique<store::TaskThread>("hearth-jobs", kMaxJobs, std::move(post))),
+          supervisor_(*io_, supervise_config(config)),
+          generations_(*io_, supervisor_),
+          library_(*store_, *jobs_, opened.folders, inspect_with(config)),
+          services_{library_,
+                    supervisor_,
+                    generations_,
+                    facts(config),
+                    load_defaults(config),
+                    [this] { boost::asio::post(*io_, [this] { stop(); }); }},
+          router_(services_),
+          listener_(*io_, std::move(opened.socket), router_) {}
+
+    ~Parts() {
+        library_.stop();
+        jobs_.reset();  // its tasks use the library
+    }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+
+    void run() {
+        signals_.async_wait([this](const boost::system::error_code& problem, int) {
+            if (!problem) stop();
+        });
+        listener_.start();
+        log(LogLevel::info, "hearthd " + services_.facts.version + " (" + services_.facts.build +
+                                ") listens at " + services_.facts.socket);
+        io_->run();
+        log(LogLevel::info, "hearthd has stopped");
+    }
+
+private:
+    api::LibraryService::Inspect inspect_with(const Config& config) {
+        return [this, worker = config.worker](const std::string& path,
+                                              api::LibraryService::OnFacts done) {
+            supervise::inspect(*io_, path, {.worker_path = worker}, std::move(done));
+        };
+    }
+
+    static api::DaemonFacts facts(const Config& config) {
+        return {version(), build_id(supervise::worker_program(config.worker)), config.socket,
+                std::chrono::steady_clock::now(), config.idle_unload};
+    }
+
+    void stop() {
+        if (std::exchange(stopping_, true)) return;
+        log(LogLevel::info, "hearthd is stopping");
+        listener_.stop();
+        library_.stop();
+        generations_.stop();
+        end_after(kStopTime);
+        supervisor_.stop([this] { end_after(kFlushTime); });
+    }
+
+    void end_after(milliseconds time) {
+        stop_timer_.expires_after(time);
+        stop_timer_.async_wait([this](const boost::system::error_code& problem) {
+            if (problem) return;
+            listener_.close_all();
+            io_->stop();
+        });
+    }
+
+    std::unique_ptr<boost::asio::io_context> io_;
+    boost::asio::signal_set signals_;
+    boost::asio::steady_timer stop_timer_;
+    std::unique_ptr<store::Store> store_;
+    std::unique_ptr<store::TaskThread> jobs_;
+    supervise::Supervisor supervisor_;
+    generate::Generations generations_;
+    api::LibraryService library_;
+    api::Services services_;
+    api::Router router_;
+    net::Listener listener_;
+    bool stopping_ = false;
+};
+
+Result<std::unique_ptr<App>> App::make(const Config& config, const protocol::Paths& paths) {
+    ::pthread_setname_np(::pthread_self(), "hearth-net");
+    std::signal(SIGPIPE, SIG_IGN);
+    allow_many_descriptors();
+    // First the socket: a second hearthd must say so at once and touch nothing.
+    HEARTH_TRY(net::SocketFile socket, net::SocketFile::listen(config.socket));
+    auto io = std::make_unique<boost::asio::io_context>(1);
+    const store::Post post = [raw = io.get()](store::Task task) {
+        boost::asio::post(*raw, std::move(task));
+    };
+    const library::Folders folders = {paths.data + "/models", paths.data + "/partial"};
+    // The folder of models has the database's as its parent; partial files are cleared only when
+    // the database is ours.
+    HEARTH_TRY_VOID(library::make_folders(folders));
+    HEARTH_TRY(auto store, store::Store::open(paths.data + "/hearth.db", post));
+    HEARTH_TRY_VOID(library::clear_partial(folders));
+    return std::unique_ptr<App>(new App(std::make_unique<Parts>(
+        std::move(io), Parts::Opened{std::move(socket), std::move(store), folders}, config, post)));
+}
+
+App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+App::~App() = default;
+
+void App::run() { parts_->run(); }
+
+}  // namespace hearth::app

@@ -1,0 +1,72 @@
+// hearthd: arguments → Config → App → exit code.
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <span>
+
+#include "daemon/app/app.h"
+#include "daemon/app/build_id.h"
+#include "daemon/app/logging.h"
+#include "daemon/supervise/inspect.h"
+#include "engine/base/log.h"
+#include "ipc/protocol/version.h"
+
+namespace {
+
+int fail(const hearth::Error& error, int code) {
+    std::fprintf(stderr, "hearthd: %s\n", error.message.c_str());
+    return code;
+}
+
+int help() {
+    std::printf(
+        "hearthd, the Hearth daemon. It serves the models of one user over a Unix socket.\n\n"
+        "Options (also in config.toml as socket = \"…\", and as HEARTH_SOCKET=…):\n%s"
+        "  --version         version and build\n",
+        hearth::app::describe_settings().c_str());
+    return 0;
+}
+
+int version(const hearth::app::Config& config) {
+    const std::string worker = hearth::supervise::worker_program(config.worker);
+    std::printf("hearthd %s (%s)\n", hearth::app::version().c_str(),
+                hearth::app::build_id(worker).c_str());
+    return 0;
+}
+
+int serve(const hearth::app::Config& config, const hearth::protocol::Paths& paths) {
+    using hearth::LogLevel;
+    if (const auto logging = hearth::app::start_logging(paths.state + "/logs", config.log_level);
+        !logging)
+        return fail(logging.error(), hearth::protocol::kExitFailed);
+    auto app = hearth::app::App::make(config, paths);
+    if (!app) {
+        const bool running = app.error().code == hearth::ErrorCode::busy;
+        hearth::log(running ? LogLevel::info : LogLevel::error,
+                    "hearthd did not start: " + app.error().message);
+        hearth::app::stop_logging();
+        return fail(app.error(), running ? hearth::protocol::kExitAlreadyRunning
+                                         : hearth::protocol::kExitFailed);
+    }
+    (*app)->run();
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    ::umask(0077);  // whatever we make is ours alone
+    const hearth::protocol::Paths paths = hearth::protocol::user_paths();
+    const std::span<const char* const> arguments(argv + 1, argv + (argc > 0 ? argc : 1));
+    const auto startup = hearth::app::read_config(paths, arguments);
+    if (!startup) return fail(startup.error(), hearth::protocol::kExitUsage);
+    switch (startup->command) {
+        case hearth::app::Command::help:
+            return help();
+        case hearth::app::Command::version:
+            return version(startup->config);
+        case hearth::app::Command::serve:
+            break;
+    }
+    return serve(startup->config, paths);
+}

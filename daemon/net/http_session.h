@@ -1,0 +1,87 @@
+// One connection: reads requests one after the other, passes each to the router, writes the
+// answers, keeps the connection open. While an answer is on its way the socket is still read, so
+// that a client that goes is seen at once and its work is given up.
+//
+// Limits: head 16 KiB within 10 s, body as the route says within 60 s, 60 s between requests, 60 s
+// for a write that makes no progress.
+#pragma once
+
+#include <array>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "daemon/api/reply.h"
+#include "daemon/api/router.h"
+#include "daemon/net/request_parser.h"
+
+namespace hearth::net {
+
+struct SessionLimits {
+    std::chrono::milliseconds head{10'000};
+    std::chrono::milliseconds body{60'000};
+    std::chrono::milliseconds idle{60'000};
+    std::chrono::milliseconds write{60'000};
+};
+
+// shared: the listener's list owns it, and so does every operation that waits on the socket.
+class HttpSession final : public api::ReplyStream,
+                          public std::enable_shared_from_this<HttpSession> {
+public:
+    using Socket = boost::asio::local::stream_protocol::socket;
+    using OnClosed = std::function<void(HttpSession*)>;
+
+    HttpSession(Socket socket, const api::Router& router, const SessionLimits& limits,
+                OnClosed on_closed);
+    void start();
+    void close();            // at once; what runs for it is given up
+    void close_when_idle();  // now, or when the answer in progress has left
+
+    void send(api::Reply reply) override;
+    void begin_events() override;
+    void send_event(std::string_view data) override;
+    void end_events() override;
+    std::size_t queued_bytes() const override { return pending_.size() + writing_.size(); }
+
+private:
+    enum class Phase { head, body, answering, closing };
+
+    void read();
+    void on_read(std::size_t got);
+    void parse();
+    void on_head();
+    void on_request();
+    void refuse(api::Reply reply);
+    void queue(std::string bytes);
+    void write();
+    void on_written();
+    void finish_answer();
+    void next_request();
+    void wait_at_most(std::chrono::milliseconds time);
+
+    Socket socket_;
+    const api::Router& router_;
+    const SessionLimits limits_;
+    OnClosed on_closed_;
+    boost::asio::steady_timer read_timer_;
+    boost::asio::steady_timer write_timer_;
+    std::array<char, 16384> buffer_;
+    std::string input_;  // read and not yet parsed
+    std::unique_ptr<RequestParser> parser_;
+    std::optional<api::Match> match_;
+    std::unique_ptr<api::Activity> activity_;
+    std::string pending_;  // to be written after writing_
+    std::string writing_;
+    Phase phase_ = Phase::head;
+    bool reading_ = false;
+    bool keep_alive_ = true;
+    bool chunked_ = true;
+    bool answered_ = false;   // the answer is complete, though perhaps not yet written
+    bool held_back_ = false;  // the queue was full; Activity::on_room() is due
+    bool closed_ = false;
+};
+
+}  // namespace hearth::net

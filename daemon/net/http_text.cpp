@@ -1,0 +1,78 @@
+#include "daemon/net/http_text.h"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace hearth::net {
+namespace {
+
+std::string_view reason(int status) {
+    constexpr std::array<std::pair<int, std::string_view>, 15> kReasons = {{
+        {200, "OK"},
+        {400, "Bad Request"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {413, "Content Too Large"},
+        {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {499, "Client Closed Request"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+    }};
+    for (const auto& [value, text] : kReasons)
+        if (value == status) return text;
+    return "Unknown";
+}
+
+std::string head(int status, std::string_view content_type, bool keep_alive) {
+    std::string text = "HTTP/1.1 " + std::to_string(status) + " ";
+    text += reason(status);
+    text += "\r\nContent-Type: ";
+    text += content_type;
+    text += "\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
+    text += keep_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
+    return text;
+}
+
+std::string chunk(std::string_view bytes) {
+    std::array<char, 16> size;
+    const auto end = std::to_chars(size.data(), size.data() + size.size(), bytes.size(), 16).ptr;
+    std::string text(size.data(), end);
+    text += "\r\n";
+    text += bytes;
+    text += "\r\n";
+    return text;
+}
+
+}  // namespace
+
+std::string whole_reply(const api::Reply& reply, bool keep_alive) {
+    std::string text = head(reply.status, reply.content_type, keep_alive);
+    for (const auto& [name, value] : reply.headers) text += name + ": " + value + "\r\n";
+    text += "Content-Length: " + std::to_string(reply.body.size()) + "\r\n\r\n";
+    return text + reply.body;
+}
+
+std::string event_stream_head(bool keep_alive, bool chunked) {
+    return head(200, "text/event-stream", keep_alive) +
+           (chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
+}
+
+std::string event(std::string_view data, bool chunked) {
+    std::string text = "data: ";
+    text += data;
+    text += "\n\n";
+    return chunked ? chunk(text) : text;
+}
+
+std::string event_stream_end(bool chunked) { return chunked ? "0\r\n\r\n" : ""; }
+
+std::string continue_line() { return "HTTP/1.1 100 Continue\r\n\r\n"; }
+
+}  // namespace hearth::net
