@@ -20,11 +20,12 @@ constexpr std::array kAllTypes = {DType::f32,  DType::f16,  DType::bf16, DType::
                                   DType::q4_k, DType::q5_k, DType::q6_k};
 constexpr float kUnset = -12345.5F;
 
-// About normal, from mt19937 alone: distributions of the standard library differ between machines.
-float normal(std::mt19937& random) {
-    double sum = 0.0;
-    for (int i = 0; i < 4; ++i) sum += static_cast<double>(random()) * 0x1p-32 - 0.5;
-    return static_cast<float>(sum * std::sqrt(3.0));
+// Around 0 with variance 1 (the sum of two uniform numbers), from mt19937 alone: distributions of
+// the standard library differ between machines.
+float centred(std::mt19937& random) {
+    const double first = static_cast<double>(random()) * 0x1p-32 - 0.5;
+    const double second = static_cast<double>(random()) * 0x1p-32 - 0.5;
+    return static_cast<float>((first + second) * std::sqrt(6.0));
 }
 
 // Where the f16 scales of a block lie, in bytes.
@@ -52,7 +53,7 @@ std::vector<std::byte> wild_row(DType type, std::size_t bytes, std::mt19937& ran
     const auto block = static_cast<std::size_t>(dtype_info(type).block_bytes);
     for (std::size_t at = 0; at < bytes; at += block) {
         for (const std::size_t offset : scale_offsets(type)) {
-            const std::uint16_t half = f16_from_f32(normal(random) * 0.01F);
+            const std::uint16_t half = f16_from_f32(centred(random) * 0.01F);
             std::memcpy(&row[at + offset], &half, sizeof(half));
         }
     }
@@ -69,15 +70,24 @@ void append_row(const SegmentShape& shape, int cols, bool wild, std::mt19937& ra
         row = wild_row(shape.type, bytes, random);
     } else {
         std::vector<float> floats(static_cast<std::size_t>(cols));
-        for (float& f : floats) f = normal(random) * 0.05F;
+        for (float& f : floats) f = centred(random) * 0.05F;
         quant::traits(shape.type).pack(floats.data(), floats.size(), row.data());
     }
     out.insert(out.end(), row.begin(), row.end());
 }
 
+// The largest of a block, or the float nearest to a tie after scaling: there x * fl(1 / da) and x /
+// da round apart.
+float near_tie(int col, std::mt19937& random) {
+    const float largest = 1e-12F * (1.0F + static_cast<float>(col / 32) * 0.37F);
+    if (col % 32 == 9) return largest;
+    const auto k = static_cast<float>(static_cast<int>(random() % 252) - 126);
+    return (k + 0.5F) * (largest / 127.0F);
+}
+
 // Rows whose rounding has something to get wrong.
 float edge(int row, int col, std::mt19937& random) {
-    const float x = normal(random);
+    const float x = centred(random);
     switch (row) {
         case 0:
             return col % 32 == 5 ? 127.0F
@@ -95,7 +105,7 @@ float edge(int row, int col, std::mt19937& random) {
         case 6:
             return col % 32 == 31 ? -3.0F : x * 1e-4F;
         default:
-            return x * 1e-12F;
+            return near_tie(col, random);
     }
 }
 
@@ -110,7 +120,7 @@ Matrix Matrix::slice(int first, int n) const {
 Matrix random_matrix(int rows, int cols, unsigned seed, float size) {
     std::mt19937 random(seed);
     Matrix matrix(rows, cols);
-    for (float& x : matrix.values) x = normal(random) * size;
+    for (float& x : matrix.values) x = centred(random) * size;
     return matrix;
 }
 

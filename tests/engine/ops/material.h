@@ -38,7 +38,7 @@ struct Matrix {
     std::vector<float> values;
 };
 
-// Normal numbers around 0; the same for the same seed on every machine.
+// Numbers around 0 with variance size^2; the same for the same seed on every machine.
 Matrix random_matrix(int rows, int cols, unsigned seed, float size = 1.0F);
 
 // Random rows, the first eight of them with the edge cases of rounding activations: ties, zeros,

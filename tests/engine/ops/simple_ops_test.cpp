@@ -187,6 +187,17 @@ TEST_P(Conformance, GatesWithSiluAtTheEndsOfTheRange) {
     EXPECT_TRUE(same_bits(silu_multiplied(*ops, x), silu_multiplied(*reference, x)));
 }
 
+TEST_P(Conformance, GatesWithSiluEverywhereInTheRangeOfExp) {
+    Matrix x(256, 2 * 4096);
+    for (int i = 0; i < 256; ++i) {
+        for (int c = 0; c < 4096; ++c) {
+            x.at(i, c) = -105.0F + 194.0F * static_cast<float>(i * 4096 + c) * 0x1p-20F;
+            x.at(i, 4096 + c) = 1.0F;
+        }
+    }
+    EXPECT_TRUE(same_bits(silu_multiplied(*ops, x), silu_multiplied(*reference, x)));
+}
+
 TEST_P(Conformance, RotatesBothPairingsAndPartsOfHeads) {
     for (const int head_dim : {64, 80, 96, 128}) {
         for (const int dims : {head_dim, head_dim / 2, 2, 10}) {
