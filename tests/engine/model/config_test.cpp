@@ -12,93 +12,37 @@
 #include <utility>
 
 #include "engine/base/mapped_file.h"
-#include "engine/gguf/writer.h"
 #include "engine/model/families.h"
 #include "engine/reference/reference_ops.h"
+#include "tests/support/changed_gguf.h"
 #include "tests/support/paths.h"
 
 namespace hearth::testing {
 namespace {
 
 using gguf::Value;
-using gguf::ValueType;
 using ::testing::HasSubstr;
 
-Value integer(std::int64_t value) {
-    Value out{ValueType::i64, {}};
-    out.data = value;
-    return out;
-}
-Value number(double value) {
-    Value out{ValueType::f32, {}};
-    out.data = value;
-    return out;
-}
-Value string(std::string value) {
-    Value out{ValueType::string, {}};
-    out.data = std::move(value);
-    return out;
+// The error of loading tiny-llama with the changes, if there is one.
+std::optional<Error> error_of(const Changes& changes) {
+    const TempDir dir;
+    const std::string path = dir.file("changed.gguf");
+    write_changed(tiny_model_path(), path, changes);
+    const MappedFile mapped = std::move(MappedFile::open(path)).value();
+    const gguf::File file = std::move(gguf::File::read(mapped.bytes())).value();
+    const auto ops = make_reference_ops();
+    const auto model = model::load(*ops, file, 0);
+    if (model) return std::nullopt;
+    return model.error();
 }
 
-struct Tensor {
-    gguf::TensorPlan plan;
-    std::vector<std::byte> data;
-};
+std::optional<Error> error_of_key(const std::string& key, const std::optional<Value>& value) {
+    return error_of({.keys = {{key, value}}});
+}
 
-struct Change {
-    std::string key;
-    std::optional<Value> value;  // absent: the key is left out
-};
-
-// The error of loading tiny-llama with the changes, or an empty one.
-class ChangedModel {
-public:
-    ChangedModel()
-        : source_(std::move(MappedFile::open(tiny_model_path())).value()),
-          file_(std::move(gguf::File::read(source_.bytes())).value()) {}
-
-    std::optional<Error> error(const std::vector<Change>& changes,
-                               const std::function<void(std::vector<Tensor>&)>& edit = nullptr) {
-        std::vector<Tensor> tensors;
-        for (const gguf::TensorInfo& info : file_.tensors()) {
-            const auto data = file_.data(info);
-            const std::vector<std::uint64_t> dims(info.dims.begin(),
-                                                  info.dims.begin() + info.n_dims);
-            tensors.push_back({{info.name, info.type, dims}, {data.begin(), data.end()}});
-        }
-        if (edit) edit(tensors);
-        write(changes, tensors);
-        const MappedFile mapped = std::move(MappedFile::open(path_)).value();
-        const gguf::File changed = std::move(gguf::File::read(mapped.bytes())).value();
-        const auto ops = make_reference_ops();
-        const auto model = model::load(*ops, changed, 0);
-        if (model) return std::nullopt;
-        return model.error();
-    }
-
-private:
-    void write(const std::vector<Change>& changes, const std::vector<Tensor>& tensors) {
-        gguf::Metadata metadata;
-        for (const Change& change : changes)
-            if (change.value) metadata.insert(change.key, *change.value);
-        for (const auto& [key, value] : file_.metadata().values()) {
-            bool is_removed = false;
-            for (const Change& change : changes)
-                is_removed = is_removed || (change.key == key && !change.value);
-            if (!is_removed) metadata.insert(key, value);
-        }
-        std::vector<gguf::TensorPlan> plans;
-        for (const Tensor& tensor : tensors) plans.push_back(tensor.plan);
-        auto writer = std::move(gguf::Writer::create(path_, metadata, plans)).value();
-        for (const Tensor& tensor : tensors) ASSERT_TRUE(writer.append(tensor.data));
-        ASSERT_TRUE(writer.finish());
-    }
-
-    MappedFile source_;
-    gguf::File file_;
-    TempDir dir_;
-    std::string path_ = dir_.file("changed.gguf");
-};
+std::optional<Error> error_of_edit(std::function<void(std::vector<EditableTensor>&)> edit) {
+    return error_of({.keys = {}, .edit = std::move(edit)});
+}
 
 TEST(ModelConfig, ReadsTheTinyModel) {
     const MappedFile mapped = std::move(MappedFile::open(tiny_model_path())).value();
@@ -116,45 +60,44 @@ TEST(ModelConfig, ReadsTheTinyModel) {
     EXPECT_EQ(config->attention().scale, 0.25F);
 }
 
-TEST(ModelConfig, UnchangedCopyLoads) { EXPECT_FALSE(ChangedModel().error({}).has_value()); }
+TEST(ModelConfig, UnchangedCopyLoads) { EXPECT_FALSE(error_of({}).has_value()); }
 
 TEST(ModelConfig, ValuesOutOfRangeAreInvalidAndNamed) {
     const std::pair<const char*, std::optional<Value>> cases[] = {
-        {"llama.block_count", integer(0)},
-        {"llama.block_count", integer(513)},
-        {"llama.block_count", integer(std::int64_t{1} << 31)},
-        {"llama.block_count", integer(-1)},
-        {"llama.block_count", string("two")},
+        {"llama.block_count", integer_value(0)},
+        {"llama.block_count", integer_value(513)},
+        {"llama.block_count", integer_value(std::int64_t{1} << 31)},
+        {"llama.block_count", integer_value(-1)},
+        {"llama.block_count", string_value("two")},
         {"llama.block_count", std::nullopt},
-        {"llama.embedding_length", integer(0)},
-        {"llama.embedding_length", integer(std::int64_t{1} << 40)},
-        {"llama.feed_forward_length", integer(0)},
-        {"llama.context_length", integer(0)},
-        {"llama.attention.head_count", integer(0)},
-        {"llama.attention.head_count", integer(3)},
-        {"llama.attention.head_count", integer(64)},
-        {"llama.attention.head_count_kv", integer(0)},
-        {"llama.attention.head_count_kv", integer(3)},
-        {"llama.attention.head_count_kv", integer(8)},
-        {"llama.attention.key_length", integer(15)},
-        {"llama.attention.key_length", integer(1 << 20)},
+        {"llama.embedding_length", integer_value(0)},
+        {"llama.embedding_length", integer_value(std::int64_t{1} << 40)},
+        {"llama.feed_forward_length", integer_value(0)},
+        {"llama.context_length", integer_value(0)},
+        {"llama.attention.head_count", integer_value(0)},
+        {"llama.attention.head_count", integer_value(3)},
+        {"llama.attention.head_count", integer_value(64)},
+        {"llama.attention.head_count_kv", integer_value(0)},
+        {"llama.attention.head_count_kv", integer_value(3)},
+        {"llama.attention.head_count_kv", integer_value(8)},
+        {"llama.attention.key_length", integer_value(15)},
+        {"llama.attention.key_length", integer_value(1 << 20)},
         {"llama.attention.layer_norm_rms_epsilon", std::nullopt},
         {"llama.attention.layer_norm_rms_epsilon",
-         number(std::numeric_limits<double>::quiet_NaN())},
-        {"llama.attention.layer_norm_rms_epsilon", number(0)},
-        {"llama.attention.layer_norm_rms_epsilon", number(-1e-5)},
-        {"llama.attention.layer_norm_rms_epsilon", number(10)},
-        {"llama.rope.dimension_count", integer(17)},
-        {"llama.rope.dimension_count", integer(32)},
-        {"llama.rope.freq_base", number(0)},
-        {"llama.rope.freq_base", number(std::numeric_limits<double>::infinity())},
-        {"llama.vocab_size", integer(321)},
-        {"llama.vocab_size", integer(0)},
+         number_value(std::numeric_limits<double>::quiet_NaN())},
+        {"llama.attention.layer_norm_rms_epsilon", number_value(0)},
+        {"llama.attention.layer_norm_rms_epsilon", number_value(-1e-5)},
+        {"llama.attention.layer_norm_rms_epsilon", number_value(10)},
+        {"llama.rope.dimension_count", integer_value(17)},
+        {"llama.rope.dimension_count", integer_value(32)},
+        {"llama.rope.freq_base", number_value(0)},
+        {"llama.rope.freq_base", number_value(std::numeric_limits<double>::infinity())},
+        {"llama.vocab_size", integer_value(321)},
+        {"llama.vocab_size", integer_value(0)},
     };
-    ChangedModel changed;
     for (const auto& [key, value] : cases) {
         SCOPED_TRACE(key);
-        const auto error = changed.error({{key, value}});
+        const auto error = error_of_key(key, value);
         ASSERT_TRUE(error.has_value());
         EXPECT_EQ(error->code, ErrorCode::model_invalid) << error->message;
         EXPECT_THAT(error->message, HasSubstr(key));
@@ -163,16 +106,15 @@ TEST(ModelConfig, ValuesOutOfRangeAreInvalidAndNamed) {
 
 TEST(ModelConfig, VariantsThatComputeSomethingElseAreUnsupportedAndNamed) {
     const std::pair<const char*, Value> cases[] = {
-        {"llama.expert_count", integer(8)},
-        {"llama.attention.sliding_window", integer(128)},
-        {"llama.attention.value_length", integer(32)},
-        {"llama.rope.scaling.type", string("longrope")},
-        {"llama.logit_scale", number(0.5)},
+        {"llama.expert_count", integer_value(8)},
+        {"llama.attention.sliding_window", integer_value(128)},
+        {"llama.attention.value_length", integer_value(32)},
+        {"llama.rope.scaling.type", string_value("longrope")},
+        {"llama.logit_scale", number_value(0.5)},
     };
-    ChangedModel changed;
     for (const auto& [key, value] : cases) {
         SCOPED_TRACE(key);
-        const auto error = changed.error({{key, value}});
+        const auto error = error_of_key(key, value);
         ASSERT_TRUE(error.has_value());
         EXPECT_EQ(error->code, ErrorCode::unsupported_model) << error->message;
         EXPECT_THAT(error->message, HasSubstr(key));
@@ -180,7 +122,7 @@ TEST(ModelConfig, VariantsThatComputeSomethingElseAreUnsupportedAndNamed) {
 }
 
 TEST(ModelConfig, AnUnknownArchitectureIsNamedTogetherWithWhatIsSupported) {
-    const auto error = ChangedModel().error({{"general.architecture", string("mamba")}});
+    const auto error = error_of_key("general.architecture", string_value("mamba"));
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code, ErrorCode::unsupported_model);
     EXPECT_THAT(error->message, HasSubstr("mamba"));
@@ -188,9 +130,9 @@ TEST(ModelConfig, AnUnknownArchitectureIsNamedTogetherWithWhatIsSupported) {
 }
 
 TEST(ModelWeights, AMissingTensorIsNamed) {
-    const auto error = ChangedModel().error({}, [](std::vector<Tensor>& tensors) {
+    const auto error = error_of_edit([](std::vector<EditableTensor>& tensors) {
         std::erase_if(tensors,
-                      [](const Tensor& t) { return t.plan.name == "blk.1.ffn_up.weight"; });
+                      [](const EditableTensor& t) { return t.plan.name == "blk.1.ffn_up.weight"; });
     });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code, ErrorCode::model_invalid);
@@ -198,8 +140,8 @@ TEST(ModelWeights, AMissingTensorIsNamed) {
 }
 
 TEST(ModelWeights, ATensorOfAnotherShapeIsNamedWithBothShapes) {
-    const auto error = ChangedModel().error({}, [](std::vector<Tensor>& tensors) {
-        for (Tensor& t : tensors)
+    const auto error = error_of_edit([](std::vector<EditableTensor>& tensors) {
+        for (EditableTensor& t : tensors)
             if (t.plan.name == "blk.0.attn_k.weight") t.plan.dims = {32, 64};
     });
     ASSERT_TRUE(error.has_value());
@@ -212,7 +154,7 @@ TEST(ModelWeights, ATensorOfAnotherShapeIsNamedWithBothShapes) {
 TEST(ModelWeights, ATensorThatNothingReadsIsRefused) {
     for (const char* name :
          {"blk.0.attn_q.bias", "blk.0.ffn_gate_exps.weight", "blk.2.attn_q.weight"}) {
-        const auto error = ChangedModel().error({}, [&](std::vector<Tensor>& tensors) {
+        const auto error = error_of_edit([&](std::vector<EditableTensor>& tensors) {
             tensors.push_back({{name, DType::f32, {1}}, std::vector<std::byte>(4)});
         });
         ASSERT_TRUE(error.has_value());
@@ -222,8 +164,9 @@ TEST(ModelWeights, ATensorThatNothingReadsIsRefused) {
 }
 
 TEST(ModelWeights, WithoutAHeadTheEmbeddingServesAsHead) {
-    const auto error = ChangedModel().error({}, [](std::vector<Tensor>& tensors) {
-        std::erase_if(tensors, [](const Tensor& t) { return t.plan.name == "output.weight"; });
+    const auto error = error_of_edit([](std::vector<EditableTensor>& tensors) {
+        std::erase_if(tensors,
+                      [](const EditableTensor& t) { return t.plan.name == "output.weight"; });
     });
     EXPECT_FALSE(error.has_value());
 }

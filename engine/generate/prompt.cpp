@@ -1,0 +1,91 @@
+// Template, tokens and checks of a prompt.
+#include "engine/generate/prompt.h"
+
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/chat/node.h"
+#include "engine/text/tokenizer.h"
+
+namespace hearth::generate {
+
+namespace {
+
+chat::LocalTime local_time() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    return {.year = local.tm_year + 1900,
+            .month = local.tm_mon + 1,
+            .day = local.tm_mday,
+            .hour = local.tm_hour,
+            .minute = local.tm_min,
+            .second = local.tm_sec};
+}
+
+// The caller's variables, and the tokens that templates expect from the model. Those are trusted
+// text.
+chat::Value with_model_tokens(const text::Tokenizer& tokenizer, const chat::Value& variables) {
+    std::vector<chat::Member> members;
+    for (const chat::Entry& entry : chat::ValueAccess::object(variables).entries())
+        if (entry.key.kind() == chat::Kind::string)
+            members.push_back({std::string(entry.key.as_string()), entry.value});
+    const auto add = [&](const char* name, std::optional<text::TokenId> id) {
+        if (variables.find(name) != nullptr || !id) return;
+        members.push_back({name, chat::Value::string(tokenizer.piece(*id), chat::Origin::trusted)});
+    };
+    add("bos_token", tokenizer.bos());
+    add("eos_token", tokenizer.eos());
+    add("unk_token", tokenizer.unknown());
+    add("pad_token", tokenizer.padding());
+    return chat::Value::object(std::move(members));
+}
+
+Result<std::vector<std::int32_t>> encode(const LoadedModel& model, const Prompt& prompt) {
+    const bool add_bos = model.tokenizer.adds_bos();
+    if (const auto* chat = std::get_if<ChatPrompt>(&prompt)) {
+        HEARTH_TRY(const MarkedText text, render_chat(model, chat->variables));
+        return model.tokenizer.encode(text, add_bos);
+    }
+    if (const auto* text = std::get_if<TextPrompt>(&prompt))
+        return model.tokenizer.encode(text->text,
+                                      {.add_bos = add_bos, .parse_special = text->parse_special});
+    return std::get<IdsPrompt>(prompt).ids;
+}
+
+}  // namespace
+
+Result<MarkedText> render_chat(const LoadedModel& model, const chat::Value& variables) {
+    if (!model.chat_template)
+        return Error{
+            ErrorCode::template_failed,
+            model.info.chat_unavailable.empty()
+                ? "the model has no chat template; send a text prompt instead"
+                : "the model's chat template cannot be used: " + model.info.chat_unavailable};
+    if (variables.kind() != chat::Kind::object)
+        return Error{ErrorCode::bad_input, "the variables of a chat template must be an object"};
+    return model.chat_template->render(with_model_tokens(model.tokenizer, variables),
+                                       {.now = local_time(), .limits = {}});
+}
+
+Result<std::vector<std::int32_t>> prompt_ids(const LoadedModel& model, const Prompt& prompt) {
+    HEARTH_TRY(std::vector<std::int32_t> ids, encode(model, prompt));
+    if (ids.empty())
+        return Error{ErrorCode::bad_input, "the prompt is empty; at least one token is needed"};
+    HEARTH_TRY_VOID(check_ids(model, ids));
+    return ids;
+}
+
+Result<void> check_ids(const LoadedModel& model, const std::vector<std::int32_t>& ids) {
+    for (const std::int32_t id : ids)
+        if (id < 0 || id >= model.tokenizer.size())
+            return Error{ErrorCode::bad_input,
+                         "token id " + std::to_string(id) + " is not in the vocabulary of " +
+                             std::to_string(model.tokenizer.size()) + " tokens"};
+    return {};
+}
+
+}  // namespace hearth::generate
