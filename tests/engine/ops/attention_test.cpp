@@ -272,6 +272,34 @@ TEST_P(Invariance, KeepsNonFiniteQueriesAndKeysToTheirOwnRows) {
     EXPECT_EQ(actual[1].at(27, 3 * 64 + 1), expected[1].at(27, 3 * 64 + 1));
 }
 
+TEST_P(Invariance, KeepsLayersApart) {
+    const Talk first = random_talk(kUsual, 20, 95);
+    const Talk second = random_talk(kUsual, 20, 98);
+    const auto attended = [&](bool both) {
+        const Step step({{.context = 0, .rows = 20, .pages = {1, 0}}});
+        auto kv = ops->allocate_kv({.layers = 2,
+                                    .heads = 2,
+                                    .head_dim = 64,
+                                    .key_type = DType::f16,
+                                    .value_type = DType::f16,
+                                    .pages = 2});
+        EXPECT_TRUE(kv);
+        const Buffer q = put(*ops, first.q);
+        const Buffer k = put(*ops, first.k);
+        const Buffer v = put(*ops, first.v);
+        const Buffer other_k = put(*ops, second.k);
+        const Buffer other_v = put(*ops, second.v);
+        const Buffer out = empty(*ops, 20, first.q.cols);
+        ops->begin_step(step.input());
+        ops->store_kv(*kv, 0, k.view, v.view);
+        if (both) ops->store_kv(*kv, 1, other_k.view, other_v.view);
+        ops->attend(*kv, 0, kUsual.config(), q.view, out.view);
+        EXPECT_TRUE(ops->finish());
+        return get(*ops, out.view);
+    };
+    EXPECT_TRUE(same_bits(attended(true), attended(false)));
+}
+
 TEST_P(Invariance, RefusesCacheTypesItDoesNotKnow) {
     const auto kv = ops->allocate_kv({.layers = 1,
                                       .heads = 1,
