@@ -127,6 +127,7 @@ void ByteLevelBpe::encode_word(std::string_view word, Scratch& scratch,
     }
     auto& symbols = scratch.symbols;
     symbols.clear();
+    symbols.reserve(word.size());
     for (const char c : word) symbols.push_back(byte_symbols_[static_cast<unsigned char>(c)]);
     const auto find = [&](std::int32_t left, std::int32_t right) {
         return find_merge(symbols[static_cast<std::size_t>(left)],

@@ -68,7 +68,6 @@ private:
     }
     void start(std::size_t parts) {
         heap_.clear();
-        heap_.reserve(parts);
         links_.clear();
         links_.reserve(parts);
         for (std::size_t i = 0; i < parts; ++i) {

@@ -45,8 +45,9 @@ public:
     // Control tokens are recognised only where all their bytes are trusted; user-defined tokens
     // anywhere. With `add_bos`, the begin token comes first when the vocabulary has one and the
     // text does not begin with it already; whether the model wants it is adds_bos(). A byte that
-    // the vocabulary has no token for becomes the unknown token, or nothing where there is none, as
-    // with other tokenizers of these families (SmolLM2 lacks a few control characters).
+    // the vocabulary has no token for is left out in byte-level vocabularies (SmolLM2 lacks a few
+    // control characters) and becomes the unknown token in SentencePiece-style ones, as with other
+    // tokenizers of these families.
     // Errors: invalid_utf8 (with the byte offset), too_large (over 512 MiB).
     Result<std::vector<TokenId>> encode(const MarkedText& text, bool add_bos) const;
     Result<std::vector<TokenId>> encode(std::string_view text, EncodeOptions options) const;

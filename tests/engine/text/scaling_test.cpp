@@ -1,5 +1,6 @@
 // Long runs take time in proportion and no stack; a large vocabulary loads quickly.
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -75,6 +76,11 @@ void run_on_small_stack(Job& job) {
 class LongRuns : public testing::TestWithParam<const char*> {};
 
 TEST_P(LongRuns, TakeTimeInProportionAndLittleStack) {
+    // Memory stays with the process between rounds: else the larger size alone would pay for fresh
+    // pages each time, as it is above the size from which the allocator gives blocks back at once.
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, 32 * 1024 * 1024);
+    mallopt(M_TRIM_THRESHOLD, 1024 * 1024 * 1024);
     const std::string pre = GetParam();
     const auto vocabulary =
         pre.empty() ? test::sentence_piece_vocabulary() : test::byte_level_vocabulary(pre);
