@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "engine/gguf/reader.h"
 #include "engine/text/detokenizer.h"
 #include "engine/text/tokenizer.h"
+#include "tests/support/paths.h"
 
 namespace hearth::text {
 namespace {
@@ -57,7 +57,7 @@ std::string decode(const Tokenizer& tokenizer, const std::vector<TokenId>& ids) 
     return text + detokenizer.flush();
 }
 
-class ReferenceVocabulary : public testing::TestWithParam<const char*> {};
+class ReferenceVocabulary : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ReferenceVocabulary, GivesTheExpectedIdsAndTheTextBack) {
     const std::string path = kShared + "/tokenizers/ggml-vocab-" + GetParam() + ".gguf";
@@ -79,7 +79,7 @@ TEST_P(ReferenceVocabulary, GivesTheExpectedIdsAndTheTextBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ReferenceVocabulary,
-                         testing::Values("gpt-2", "starcoder", "llama-spm", "falcon", "mpt"),
+                         ::testing::Values("gpt-2", "starcoder", "llama-spm", "falcon", "mpt"),
                          [](const auto& test) {
                              std::string name = test.param;
                              std::erase(name, '-');
@@ -137,20 +137,11 @@ std::vector<TokenId> with_number_rule(const Tokenizer& tokenizer, const std::vec
     return out;
 }
 
-// A model file comes from the environment, like every test that needs real weights.
-std::optional<std::string> model_path(const char* variable) {
-    const char* path = std::getenv(variable);
-    if (path == nullptr || !std::filesystem::exists(path)) return std::nullopt;
-    return path;
-}
-
 TEST(SmolLm2, PromptsAndTextsHaveTheReferenceIds) {
-    const auto path = model_path("HEARTH_TEST_MODEL");
-    const std::string folder = kShared + "/references/smollm2-135m-instruct/";
-    if (!path || !std::filesystem::exists(folder)) {
-        GTEST_SKIP() << "set HEARTH_TEST_MODEL to the SmolLM2 file";
-    }
-    const auto tokenizer = load_file(*path);
+    const std::string path = hearth::testing::real_model_path();
+    if (path.empty()) GTEST_SKIP() << hearth::testing::kNoRealModel;
+    const std::string folder = hearth::testing::test_data("references/smollm2-135m-instruct/");
+    const auto tokenizer = load_file(path);
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
     const auto prompts = read_json(folder + "greedy.json");
     EXPECT_EQ(prompts.size(), 23u);
@@ -167,13 +158,18 @@ TEST(SmolLm2, PromptsAndTextsHaveTheReferenceIds) {
     }
 }
 
-TEST(Gemma3, PromptsAndTextsHaveTheReferenceIds) {
-    const auto path = model_path("HEARTH_TEST_GEMMA");
+// Gemma's file is no part of the test data: there is a test where HEARTH_TEST_GEMMA names it.
+std::vector<std::string> gemma_files() {
+    const char* path = std::getenv("HEARTH_TEST_GEMMA");
+    if (path == nullptr || !std::filesystem::exists(kShared)) return {};
+    return {path};
+}
+
+class Gemma3 : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Gemma3, PromptsAndTextsHaveTheReferenceIds) {
     const std::string folder = kShared + "/references/gemma-3-270m/";
-    if (!path || !std::filesystem::exists(folder)) {
-        GTEST_SKIP() << "set HEARTH_TEST_GEMMA to the Gemma 3 file";
-    }
-    const auto tokenizer = load_file(*path);
+    const auto tokenizer = load_file(GetParam());
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
     EXPECT_TRUE(tokenizer->adds_bos());
     for (const auto& prompt : read_json(folder + "greedy.json")) {
@@ -189,6 +185,9 @@ TEST(Gemma3, PromptsAndTextsHaveTheReferenceIds) {
         EXPECT_EQ(*ids, ids_of(text.at("ids"))) << text.at("name");
     }
 }
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Gemma3);
+INSTANTIATE_TEST_SUITE_P(IfPresent, Gemma3, ::testing::ValuesIn(gemma_files()));
 
 }  // namespace
 }  // namespace hearth::text
