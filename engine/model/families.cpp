@@ -1,6 +1,7 @@
 // The table of architectures.
 #include "engine/model/families.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,11 @@ std::string supported() {
 }
 
 }  // namespace
+
+bool is_supported(std::string_view architecture) {
+    return std::ranges::any_of(
+        kFamilies, [&](const Family& family) { return family.architecture == architecture; });
+}
 
 Result<std::unique_ptr<Model>> load(Ops& ops, const gguf::File& file, int context) {
     HEARTH_TRY(const std::string_view architecture, file.metadata().string("general.architecture"));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "engine/base/result.h"
 #include "engine/gguf/reader.h"
@@ -15,6 +16,9 @@ namespace hearth::model {
 // unsupported_model naming the architecture and those that are supported, and those of read_config
 // and bind_weights.
 Result<std::unique_ptr<Model>> load(Ops& ops, const gguf::File& file, int context);
+
+// Whether load() has a maker for the architecture.
+bool is_supported(std::string_view architecture);
 
 // One maker per family.
 Result<std::unique_ptr<Model>> load_llama(Ops& ops, const gguf::File& file, int context);
