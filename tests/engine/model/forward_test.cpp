@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/device/make_ops.h"
 #include "engine/reference/reference_ops.h"
 #include "tests/support/goldens.h"
 #include "tests/support/paths.h"
@@ -37,6 +38,28 @@ TEST(LlamaForward, LogitsAreWithinOneTenThousandthOfTheLargest) {
                 error = std::max(error, std::abs(golden.logits[i] - logits[skipped + i]));
             }
             ASSERT_LE(error, 1e-4F * largest) << "row " << row / vocabulary;
+        }
+    }
+}
+
+TEST(LlamaForward, EveryBackendAndThreadCountGivesTheBitsOfTheReference) {
+    const DeviceOptions devices[] = {
+        {.backend = "cpu", .threads = 1},      {.backend = "cpu", .threads = 2},
+        {.backend = "cpu", .threads = 3},      {.backend = "cpu-emulated", .threads = 2},
+        {.backend = "cpu-avx2", .threads = 2}, {.backend = "cpu-avx512", .threads = 2}};
+    for (const GoldenLogits& golden : golden_logits()) {
+        TinyModel reference(make_reference_ops(), tiny_model_path(golden.model));
+        const std::vector<float> expected = reference.logits(golden.ids, 512);
+        for (const DeviceOptions& device : devices) {
+            SCOPED_TRACE(golden.model + " on " + device.backend + ", threads " +
+                         std::to_string(device.threads));
+            auto ops = make_ops(device);
+            if (!ops && ops.error().code == ErrorCode::device_failed) continue;  // not this machine
+            ASSERT_TRUE(ops) << ops.error().message;
+            TinyModel tiny(std::move(ops).value(), tiny_model_path(golden.model));
+            for (const int chunk : {512, 64, 7, 1})
+                EXPECT_TRUE(same_bits(expected, tiny.logits(golden.ids, chunk)))
+                    << "chunks of " << chunk;
         }
     }
 }
