@@ -31,7 +31,8 @@ protocol::ModelEntry entry_for(const Services& services, const library::Package&
     entry.in_place = file.in_place;
     entry.state = to_string(library::state_of(file));
     entry.loaded = services.supervisor.is_loaded(package.id);
-    entry.is_default = services.library.library().fallback() == &package;
+    entry.is_default = services.library.library().fallback() != nullptr &&
+                       services.library.library().fallback()->id == package.id;
     return entry;
 }
 

@@ -1,6 +1,5 @@
 #include "daemon/app/app.h"
 
-#include <pthread.h>
 #include <sys/resource.h>
 
 #include <boost/asio/io_context.hpp>
@@ -160,7 +159,6 @@ private:
 };
 
 Result<std::unique_ptr<App>> App::make(const Config& config, const protocol::Paths& paths) {
-    ::pthread_setname_np(::pthread_self(), "hearth-net");
     std::signal(SIGPIPE, SIG_IGN);
     allow_many_descriptors();
     // First the socket: a second hearthd must say so at once and touch nothing.

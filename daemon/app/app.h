@@ -1,7 +1,7 @@
 // Makes every part of the daemon in the order they need each other, runs them, stops them in
 // reverse.
 //
-// Threads: "hearth-net" (the one that calls run()) has all sockets, workers and generations;
+// Threads: the main one ("hearth-net" in our headers) has all sockets, workers and generations;
 // "hearth-store" has SQLite; "hearth-jobs" hashes and copies.
 #pragma once
 

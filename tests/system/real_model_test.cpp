@@ -1,0 +1,99 @@
+// The same with a real model, where it is there: many streams, a killed worker, a client that goes.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "tests/support/paths.h"
+#include "tests/system/running_daemon.h"
+
+using namespace hearth;
+using namespace hearth::testing;
+
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+class RealModelSystemTest : public ::testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        if (real_model_path().empty()) return;
+        daemon_ = std::make_unique<RunningDaemon>();
+        daemon_->import(real_model_path(), "real");
+    }
+    static void TearDownTestSuite() { daemon_.reset(); }
+    void SetUp() override {
+        if (!daemon_) GTEST_SKIP() << kNoRealModel;
+    }
+
+    static protocol::ChatRequest chat(const std::string& text, int max_tokens) {
+        protocol::ChatRequest request;
+        request.messages = {{{"role", "user"}, {"content", text}}};
+        request.options.max_tokens = max_tokens;
+        request.options.return_token_ids = true;
+        return request;
+    }
+    static Ids stream(const protocol::ChatRequest& request) {
+        Ids ids;
+        const auto ended = daemon_->client().chat(request, [&](const protocol::Reply& chunk) {
+            for (const auto& choice : chunk.choices)
+                ids.insert(ids.end(), choice.token_ids.begin(), choice.token_ids.end());
+            return true;
+        });
+        EXPECT_TRUE(ended) << ended.error().message;
+        return ids;
+    }
+
+    static inline std::unique_ptr<RunningDaemon> daemon_;
+};
+
+TEST_F(RealModelSystemTest, SixteenStreamsAtOnceEqualTheSameOneByOne) {
+    const char* questions[] = {"Why is the sky blue?", "Name three rivers.",
+                               "Write a short poem about the sea.", "What is two plus two?"};
+    std::vector<protocol::ChatRequest> requests;
+    for (std::size_t i = 0; i < 16; ++i) {
+        auto request = chat(questions[i % 4], 24);
+        request.options.temperature = i < 4 ? 0.0 : 0.8;
+        request.options.seed = i;
+        requests.push_back(request);
+    }
+    std::vector<Ids> alone;
+    for (const auto& request : requests) alone.push_back(stream(request));
+    std::vector<Ids> together(requests.size());
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < requests.size(); ++i)
+        threads.emplace_back([&, i] { together[i] = stream(requests[i]); });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(together, alone);
+    for (const Ids& ids : alone) EXPECT_FALSE(ids.empty());
+}
+
+TEST_F(RealModelSystemTest, AKilledWorkerGivesATypedErrorAndTheNextRequestWorks) {
+    ASSERT_TRUE(daemon_->client().load("real"));
+    const int pid = daemon_->client().status()->models.at(0).pid;
+    bool killed = false;
+    const auto ended = daemon_->client().chat(
+        chat("Write a long story.", 2000), [&](const protocol::Reply& chunk) {
+            const bool has_text = !chunk.choices.empty() && !chunk.choices[0].text.empty();
+            if (has_text && !std::exchange(killed, true)) ::kill(pid, SIGKILL);
+            return true;
+        });
+    ASSERT_FALSE(ended);
+    EXPECT_EQ(ended.error().code, ErrorCode::worker_died);
+    EXPECT_FALSE(stream(chat("Why is the sky blue?", 8)).empty());
+}
+
+TEST_F(RealModelSystemTest, AClientThatGoesInMidStreamFreesItsState) {
+    const auto ended =
+        daemon_->client().chat(chat("Write a long story.", 2000), [](const protocol::Reply& chunk) {
+            return chunk.choices.empty() || chunk.choices[0].text.empty();
+        });
+    EXPECT_TRUE(ended);
+    EXPECT_TRUE(becomes_true([] {
+        const auto status = daemon_->client().status();
+        return status && status->running == 0 && status->models.at(0).running == 0 &&
+               status->models.at(0).pages_free == status->models.at(0).pages_total;
+    }));
+}
+
+}  // namespace
