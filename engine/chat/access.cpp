@@ -161,7 +161,8 @@ Value Machine::slice(const Value& object, const Value* start, const Value* stop,
     if (object.kind() == Kind::string) {
         const std::size_t count = count_characters(object.as_string());
         budget_.work(object.size());
-        return string_slice(*this, object, slice_range(count, start, stop, step));
+        Value part = string_slice(*this, object, slice_range(count, start, stop, step));
+        return ValueAccess::is_markup(object) ? ValueAccess::markup(std::move(part)) : part;
     }
     if (object.kind() == Kind::list && can_index(ValueAccess::list(object))) {
         const ListNode& list = ValueAccess::list(object);

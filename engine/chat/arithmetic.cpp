@@ -6,6 +6,7 @@
 #include "engine/base/units.h"
 #include "engine/chat/format.h"
 #include "engine/chat/machine.h"
+#include "engine/chat/markup.h"
 #include "engine/chat/operators.h"
 
 namespace hearth::chat {
@@ -188,11 +189,15 @@ Value arithmetic(Machine& machine, Operator op, const Value& a, const Value& b) 
             return whole_result(op, ValueAccess::integer(a), ValueAccess::integer(b), origin);
         return Value::real(real_result(op, to_real(a), to_real(b)), origin);
     }
-    if (op == Operator::modulo && a.kind() == Kind::string) return format_percent(machine, a, b);
+    if (op == Operator::modulo && a.kind() == Kind::string)
+        return ValueAccess::is_markup(a) ? format_markup(machine, a, b)
+                                         : format_percent(machine, a, b);
     demand_defined(a);
     demand_defined(b);
     if (op == Operator::add) {
         if (a.kind() == Kind::string && b.kind() == Kind::string) {
+            if (ValueAccess::is_markup(a) || ValueAccess::is_markup(b))
+                return add_markup(machine, a, b);
             Builder out(machine.budget());
             out.append(ValueAccess::text(a));
             out.append(ValueAccess::text(b));

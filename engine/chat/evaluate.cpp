@@ -129,7 +129,7 @@ Value Machine::evaluate_call(const CallExpr& expr) {
         const Value object = evaluate(*member.object);
         const Method* found = method_of(object, member.methods);
         if (found != nullptr && found->function != nullptr)
-            return found->function(*this, object, evaluate_arguments(expr.arguments));
+            return call_method(object, *found, evaluate_arguments(expr.arguments));
         const Value callee = attribute(object, member.name, member.methods);
         return call(callee, evaluate_arguments(expr.arguments));
     }

@@ -97,23 +97,26 @@ Machine::Flow Machine::execute_loop(const LoopStatement& loop, const Value& item
     LoopKeeper keeper(ValueAccess::adopt(Kind::other, new LoopObject(setup, Items(*this, chosen),
                                                                      budget_.memory())),
                       kept_objects_);
-    if (static_cast<LoopObject&>(other(keeper.object())).size() > 0)
-        return execute_iterations(loop, keeper.object());
-    if (loop.otherwise.empty()) return Flow::next;
+    // As in Jinja2, {% else %} runs when no pass came to the end of the body.
+    if (execute_iterations(loop, keeper.object()) || loop.otherwise.empty()) return Flow::next;
     const Inside scope(*this);
     return execute(loop.otherwise);
 }
 
-Machine::Flow Machine::execute_iterations(const LoopStatement& loop, const Value& object) {
+// Whether one pass came to the end of the body.
+bool Machine::execute_iterations(const LoopStatement& loop, const Value& object) {
     auto& state = static_cast<LoopObject&>(other(object));
+    bool has_completed = false;
     while (state.advance()) {
         budget_.step();
         const Inside scope(*this);
         assign(tree_.loop, object);
         assign_target(loop.target, state.current());
-        if (execute(loop.body) == Flow::break_loop) break;
+        const Flow flow = execute(loop.body);
+        if (flow == Flow::break_loop) break;
+        has_completed |= flow == Flow::next;
     }
-    return Flow::next;
+    return has_completed;
 }
 
 void Machine::assign_target(const Target& target, const Value& value) {

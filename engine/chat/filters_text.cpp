@@ -6,6 +6,7 @@
 #include "engine/chat/arguments.h"
 #include "engine/chat/format.h"
 #include "engine/chat/machine.h"
+#include "engine/chat/markup.h"
 #include "engine/chat/operators.h"
 #include "engine/chat/print.h"
 #include "engine/chat/text_tools.h"
@@ -13,11 +14,16 @@
 namespace hearth::chat::filters {
 namespace {
 
+// `result` is safe when the text it was made of is.
+Value like(const Value& text, Value result) {
+    return ValueAccess::is_markup(text) ? ValueAccess::markup(std::move(result)) : result;
+}
+
 template <LetterCase letter_case>
 Value cased(Machine& machine, const Value& input, const Arguments& arguments) {
     const Bound bound("a filter", arguments, {});
     const Value text = to_string(machine, input);
-    return change_case(machine, ValueAccess::text(text), letter_case);
+    return like(text, change_case(machine, ValueAccess::text(text), letter_case));
 }
 
 }  // namespace
@@ -42,48 +48,27 @@ Value trim(Machine& machine, const Value& input, const Arguments& arguments) {
     const Bound bound("trim", arguments, {"chars"});
     const Value text = to_string(machine, input);
     const Span kept = strip(machine, text.as_string(), bound.get(0), {true, true});
-    return machine.string(ValueAccess::text(text).slice(kept.begin, kept.end));
+    return like(text, machine.string(ValueAccess::text(text).slice(kept.begin, kept.end)));
 }
 
-// Nothing is escaped on output, so that "safe" has nothing to mark.
 Value string(Machine& machine, const Value& input, const Arguments& arguments) {
     const Bound bound("string", arguments, {});
     return to_string(machine, input);
 }
 
+Value safe(Machine& machine, const Value& input, const Arguments& arguments) {
+    const Bound bound("safe", arguments, {});
+    return ValueAccess::markup(to_string(machine, input));
+}
+
 Value escape(Machine& machine, const Value& input, const Arguments& arguments) {
     const Bound bound("escape", arguments, {});
-    const Value value = to_string(machine, input);
-    const MarkedString& text = ValueAccess::text(value);
-    Builder out(machine.budget());
-    std::size_t start = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        std::string_view by;
-        switch (text.view()[at]) {
-            case '&':
-                by = "&amp;";
-                break;
-            case '<':
-                by = "&lt;";
-                break;
-            case '>':
-                by = "&gt;";
-                break;
-            case '"':
-                by = "&#34;";
-                break;
-            case '\'':
-                by = "&#39;";
-                break;
-            default:
-                continue;
-        }
-        out.append(text, start, at);
-        out.append(by, text.trusted_at(at));
-        start = at + 1;
-    }
-    out.append(text, start, text.size());
-    return machine.string(out.take());
+    return escape_markup(machine, input);
+}
+
+Value forceescape(Machine& machine, const Value& input, const Arguments& arguments) {
+    const Bound bound("forceescape", arguments, {});
+    return escape_markup(machine, ValueAccess::plain(to_string(machine, input)));
 }
 
 Value replace(Machine& machine, const Value& input, const Arguments& arguments) {
@@ -181,12 +166,13 @@ Value format(Machine& machine, const Value& input, const Arguments& arguments) {
     if (!arguments.positional.empty() && !arguments.named.empty())
         fail("can't handle positional and keyword arguments at the same time");
     const Value text = to_string(machine, input);
+    const auto format_with = ValueAccess::is_markup(text) ? format_markup : format_percent;
     if (arguments.named.empty())
-        return format_percent(machine, text, machine.list(arguments.positional, ListKind::tuple));
+        return format_with(machine, text, machine.list(arguments.positional, ListKind::tuple));
     std::vector<Entry> names;
     for (const auto& [name, value] : arguments.named)
         names.push_back({machine.string(name, true), value});
-    return format_percent(machine, text, machine.object(std::move(names)));
+    return format_with(machine, text, machine.object(std::move(names)));
 }
 
 Value tojson(Machine& machine, const Value& input, const Arguments& arguments) {

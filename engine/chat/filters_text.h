@@ -13,10 +13,12 @@ namespace hearth::chat::filters {
 Value capitalize(Machine& machine, const Value& input, const Arguments& arguments);
 Value center(Machine& machine, const Value& input, const Arguments& arguments);
 Value escape(Machine& machine, const Value& input, const Arguments& arguments);
+Value forceescape(Machine& machine, const Value& input, const Arguments& arguments);
 Value format(Machine& machine, const Value& input, const Arguments& arguments);
 Value indent(Machine& machine, const Value& input, const Arguments& arguments);
 Value lower(Machine& machine, const Value& input, const Arguments& arguments);
 Value replace(Machine& machine, const Value& input, const Arguments& arguments);
+Value safe(Machine& machine, const Value& input, const Arguments& arguments);
 Value string(Machine& machine, const Value& input, const Arguments& arguments);
 Value title(Machine& machine, const Value& input, const Arguments& arguments);
 Value tojson(Machine& machine, const Value& input, const Arguments& arguments);

@@ -5,6 +5,7 @@
 
 #include "engine/chat/functions.h"
 #include "engine/chat/machine_scopes.h"
+#include "engine/chat/markup.h"
 #include "engine/chat/print.h"
 
 namespace hearth::chat {
@@ -136,6 +137,11 @@ Value Machine::call(const Value& callee, const Arguments& arguments) {
     demand_defined(callee);
     if (callee.kind() != Kind::other) fail("'" + type_name(callee) + "' object is not callable");
     return other(callee).call(*this, arguments);
+}
+
+Value Machine::call_method(const Value& self, const Method& method, const Arguments& arguments) {
+    if (ValueAccess::is_markup(self)) return call_markup_method(*this, self, method, arguments);
+    return method.function(*this, self, arguments);
 }
 
 // Positional arguments beyond the parameters, named ones that are no parameter, and the caller.

@@ -65,6 +65,7 @@ public:
     Value slice(const Value& object, const Value* start, const Value* stop, const Value* step);
 
     Value call(const Value& callee, const Arguments& arguments);
+    Value call_method(const Value& self, const Method& method, const Arguments& arguments);
     Value call_macro(const MacroStatement& macro, Scope& closure, const Arguments& arguments);
     Value call_loop(const LoopStatement& loop, Scope& scope, const Value& items, int depth0);
 
@@ -110,7 +111,7 @@ private:
     Flow execute_statement(const Statement& statement);
     Flow execute_branch(const BranchStatement& branch);
     Flow execute_loop(const LoopStatement& loop, const Value& items, int depth0);
-    Flow execute_iterations(const LoopStatement& loop, const Value& object);
+    bool execute_iterations(const LoopStatement& loop, const Value& object);
     Flow execute_assign(const AssignStatement& assign);
     Flow execute_assign_block(const AssignStatement& assign);
     Flow execute_filter_block(const FilterStatement& block);

@@ -132,9 +132,24 @@ public:
     static int depth(const Value& value) {
         return has_node(value) ? value.payload_.node->depth() : 0;
     }
+    // Whether a string was marked as safe; see markup.h.
+    static bool is_markup(const Value& value) {
+        return value.kind_ == Kind::string && value.detail_ == kMarkup;
+    }
+    static Value markup(Value text) {
+        text.detail_ = kMarkup;
+        return text;
+    }
+    static Value plain(Value text) {
+        text.detail_ = 0;
+        return text;
+    }
     // For 64-bit payloads of numbers and booleans, unchecked.
     static std::int64_t integer(const Value& value) { return value.payload_.integer; }
     static double real(const Value& value) { return value.payload_.real; }
+
+private:
+    static constexpr std::uint8_t kMarkup = 1;
 };
 
 // Whether a value may be a key: scalars, strings, objects of the evaluator, and tuples of scalars

@@ -74,7 +74,7 @@ std::string BoundMethod::repr() const {
 }
 
 Value BoundMethod::call(Machine& machine, const Arguments& arguments) {
-    return method_.function(machine, self_, arguments);
+    return machine.call_method(self_, method_, arguments);
 }
 
 Value BoundFunction::call(Machine& machine, const Arguments& arguments) {

@@ -82,12 +82,13 @@ const Expr* Parser::parse_tuple(bool with_condition, bool in_parentheses) {
 
 const Expr* Parser::parse_expression(bool with_condition) {
     const Nest nest(*this);
+    const std::size_t known_before = unknown_.size();
     const Expr* expr = parse_binary(kOr);
     if (!with_condition) return expr;
     while (token_.is_name("if")) {
         auto* conditional = make<ConditionalExpr>(advance().line);
         conditional->yes = expr;
-        // What came before is parsed already; only the rest can be told that it may not be reached.
+        unknown_.resize(known_before);
         const bool was_soft = std::exchange(is_soft_, true);
         conditional->test = parse_binary(kOr);
         if (skip_name("else")) conditional->no = parse_expression();

@@ -159,7 +159,7 @@ const Expr* Parser::parse_filter(const Expr* input) {
     filter->name = parse_dotted_name();
     filter->function = find_filter(filter->name);
     if (filter->function == nullptr && !is_soft_)
-        fail_at(filter->line, "no filter named '" + filter->name.substr(0, 40) + "'");
+        note_unknown(filter->line, "no filter named '" + filter->name.substr(0, 40) + "'");
     int depth = input != nullptr ? input->depth : 0;
     if (token_.is_symbol("(")) filter->arguments = parse_arguments(depth);
     below(*filter, depth);
@@ -174,7 +174,7 @@ const Expr* Parser::parse_test(const Expr* input) {
     test->name = parse_dotted_name();
     test->function = find_test(test->name);
     if (test->function == nullptr && !is_soft_)
-        fail_at(line, "no test named '" + test->name.substr(0, 40) + "'");
+        note_unknown(line, "no test named '" + test->name.substr(0, 40) + "'");
     int depth = input->depth;
     const bool is_operand = token_.kind == TokenKind::string || token_.kind == TokenKind::integer ||
                             token_.kind == TokenKind::real || token_.is_symbol("[") ||

@@ -31,6 +31,12 @@ private:
     bool before_;
 };
 
+bool names(const Target& target, Symbol symbol) {
+    if (!target.is_tuple) return target.symbol == symbol;
+    return std::any_of(target.parts.begin(), target.parts.end(),
+                       [symbol](const Target& part) { return names(part, symbol); });
+}
+
 }  // namespace
 
 // Statements up to a tag in `ends`, whose name becomes the current token; up to the end of the
@@ -38,6 +44,7 @@ private:
 Body Parser::parse_body(Names ends) {
     Body body;
     for (;;) {
+        if (!unknown_.empty()) throw unknown_.front();
         switch (token_.kind) {
             case TokenKind::data: {
                 const Token data = advance();
@@ -92,12 +99,21 @@ const Statement* Parser::parse_statement() {
     if (name == "with") return parse_with();
     if (name == "break") return parse_jump(StatementKind::break_loop);
     if (name == "continue") return parse_jump(StatementKind::continue_loop);
-    if (name == "print") {
-        auto* output = make<OutputStatement>(advance().line);
-        output->value = parse_tuple(true, false);
-        return output;
-    }
+    if (name == "print") return parse_print();
     fail_unknown_tag(token_);
+}
+
+const Statement* Parser::parse_print() {
+    auto* output = make<OutputStatement>(advance().line);
+    auto* all = make<ChainExpr>(ExprKind::concat, output->line);
+    all->first = parse_expression();
+    below(*all, all->first);
+    while (skip_symbol(",")) {
+        all->rest.emplace_back(Operator::add, parse_expression());
+        below(*all, all->rest.back().second);
+    }
+    output->value = all;
+    return output;
 }
 
 void Parser::fail_unknown_tag(const Token& token) const {
@@ -125,6 +141,7 @@ const Statement* Parser::parse_branch() {
 const Statement* Parser::parse_loop() {
     auto* loop = make<LoopStatement>(advance().line);
     loop->target = parse_targets(false);
+    if (names(loop->target, tree_->loop)) fail_line("can't assign to the special name 'loop'");
     expect_name("in");
     loop->items = parse_tuple(false, false);
     const Restore soft(is_soft_, false);

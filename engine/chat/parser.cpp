@@ -33,6 +33,10 @@ Symbol Parser::intern(std::string_view name) {
     return at->second;
 }
 
+void Parser::note_unknown(int line, std::string message) {
+    unknown_.push_back({ErrorCode::template_failed, std::move(message), line});
+}
+
 void Parser::below(Expr& parent, int child_depth) {
     parent.depth = std::max(parent.depth, child_depth + 1);
     if (parent.depth > limits_.depth) {

@@ -31,6 +31,7 @@ private:
     Body parse_body(Names ends);
     Body parse_block(Names ends);
     const Statement* parse_statement();
+    const Statement* parse_print();
     const Statement* parse_branch();
     const Statement* parse_loop();
     const Statement* parse_assign();
@@ -83,6 +84,9 @@ private:
     // Notes that `child` (may be null) lies below `parent`.
     void below(Expr& parent, const Expr* child) { below(parent, child ? child->depth : 0); }
     void below(Expr& parent, int child_depth);
+    // An unknown filter or test: an error, unless a conditional expression turns out to be around
+    // it.
+    void note_unknown(int line, std::string message);
     Symbol intern(std::string_view name);
     Token advance();
     const Token& look();
@@ -110,6 +114,7 @@ private:
     // Inside {% if %} or a conditional expression an unknown filter or test is an error only when
     // it is reached.
     bool is_soft_ = false;
+    std::vector<Failure> unknown_;
     // Special names that the macro being parsed mentions.
     MacroStatement* macro_ = nullptr;
     std::unordered_map<std::string, Symbol> symbols_;

@@ -162,8 +162,12 @@ void print_repr(Machine& machine, const Value& value, Builder& out) {
     switch (value.kind()) {
         case Kind::undefined:
             return out.append("Undefined", false);
-        case Kind::string:
-            return print_string_repr(ValueAccess::text(value), out);
+        case Kind::string: {
+            const bool is_safe = ValueAccess::is_markup(value);
+            if (is_safe) out.append("Markup(", false);
+            print_string_repr(ValueAccess::text(value), out);
+            return is_safe ? out.append(")", false) : void();
+        }
         case Kind::list:
             return print_list_repr(machine, ValueAccess::list(value), out);
         case Kind::object:

@@ -28,7 +28,7 @@ bool is_integer(const Value& value) { return value.kind() == Kind::integer; }
 bool is_float(const Value& value) { return value.kind() == Kind::real; }
 bool is_string(const Value& value) { return value.kind() == Kind::string; }
 bool is_mapping(const Value& value) { return value.kind() == Kind::object; }
-bool is_escaped(const Value&) { return false; }
+bool is_escaped(const Value& value) { return ValueAccess::is_markup(value); }
 bool is_callable(const Value& value) {
     // Python's Undefined has a __call__ (that raises).
     return value.is_undefined() || (value.kind() == Kind::other && other(value).is_callable());

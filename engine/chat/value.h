@@ -78,7 +78,7 @@ private:
 
     Kind kind_ = Kind::undefined;
     Origin origin_ = Origin::foreign;  // of numbers, booleans and none
-    std::uint8_t detail_ = 0;          // undefined: what it was looked up on
+    std::uint8_t detail_ = 0;  // undefined: what it was looked up on; string: whether it is safe
     Payload payload_{.integer = 0};
 };
 
