@@ -20,7 +20,8 @@ namespace hearth::supervise {
 class Models {
 public:
     Models() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "hearth-XXXXXX").string();
+        std::string pattern =
+            (std::filesystem::temp_directory_path() / ("hearth-" + std::string(6, 'X'))).string();
         EXPECT_NE(mkdtemp(pattern.data()), nullptr);
         folder_ = pattern;
     }

@@ -117,7 +117,8 @@ TEST(Sandbox, AnOpenDescriptorStaysReadable) {
 }
 
 TEST(Sandbox, AWritableFolderTakesNewFilesAndRenamesAndNothingElseDoes) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hearth-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / ("hearth-" + std::string(6, 'X'))).string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     static std::string folder;
     folder = pattern;

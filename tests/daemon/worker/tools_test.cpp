@@ -27,7 +27,8 @@ struct Output {
 class ToolsTest : public testing::Test {
 protected:
     void SetUp() override {
-        std::string pattern = (std::filesystem::temp_directory_path() / "hearth-XXXXXX").string();
+        std::string pattern =
+            (std::filesystem::temp_directory_path() / ("hearth-" + std::string(6, 'X'))).string();
         ASSERT_NE(mkdtemp(pattern.data()), nullptr);
         folder_ = pattern;
     }
