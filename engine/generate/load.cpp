@@ -97,9 +97,9 @@ Result<LoadedModel> load_model(MappedFile file, const EngineOptions& options,
                         .pages = 0};
     const std::uint64_t available = available_memory();
     const std::uint64_t file_bytes = file.bytes().size();
+    HEARTH_TRY_VOID(check_weights_fit(file_bytes, available));
     HEARTH_TRY(const MemoryPlan plan,
-               plan_memory(shape, config.trained_context, options,
-                           available > file_bytes ? available - file_bytes : 0));
+               plan_memory(shape, config.trained_context, options, available - file_bytes));
     HEARTH_TRY(auto model, model::load(*ops, gguf, plan.context));
     LoadedModel loaded{.ops = std::move(ops),
                        .model = std::move(model),

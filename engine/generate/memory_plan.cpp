@@ -55,6 +55,14 @@ Result<MemoryPlan> plan_memory(const KvShape& shape, int trained_context,
                       .pages = static_cast<int>(std::min({affordable, useful, kMostPages}))};
 }
 
+Result<void> check_weights_fit(std::uint64_t file_bytes, std::uint64_t available) {
+    if (file_bytes <= available) return {};
+    return Error{ErrorCode::no_memory,
+                 "the model needs about " + std::to_string(file_bytes / kMiB) +
+                     " MiB for its weights, but only " + std::to_string(available / kMiB) +
+                     " MiB of memory are free; close other programs or choose a smaller model"};
+}
+
 std::uint64_t available_memory() {
     std::ifstream meminfo("/proc/meminfo");
     std::string key;

@@ -21,6 +21,10 @@ struct MemoryPlan {
 Result<MemoryPlan> plan_memory(const KvShape& shape, int trained_context,
                                const EngineOptions& options, std::uint64_t available);
 
+// no_memory with both numbers when weights of a file of this size cannot lie in memory. They take
+// about as much as the file.
+Result<void> check_weights_fit(std::uint64_t file_bytes, std::uint64_t available);
+
 // Memory that programs can get without others being pushed out: MemAvailable of Linux, else half of
 // all.
 std::uint64_t available_memory();

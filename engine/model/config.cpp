@@ -123,8 +123,10 @@ Result<void> read_yarn(const Keys& keys, RopeConfig& rope) {
         keys.integer("rope.scaling.original_context_length", kContext, rope.original_context));
     HEARTH_TRY_VOID(
         keys.number_or("rope.scaling.yarn_ext_factor", {0, 1}, 1.0, rope.yarn_extrapolation));
-    HEARTH_TRY_VOID(
-        keys.number_or("rope.scaling.yarn_attn_factor", kPositive, 1.0, rope.yarn_attention));
+    const std::string_view attention_key = keys.has("rope.scaling.attn_factor")
+                                               ? "rope.scaling.attn_factor"
+                                               : "rope.scaling.yarn_attn_factor";
+    HEARTH_TRY_VOID(keys.number_or(attention_key, kPositive, 1.0, rope.yarn_attention));
     HEARTH_TRY_VOID(
         keys.number_or("rope.scaling.yarn_beta_fast", kPositive, 32.0, rope.yarn_beta_fast));
     HEARTH_TRY_VOID(
@@ -217,8 +219,12 @@ Result<void> refuse_variants(const Keys& keys, const ModelConfig& config) {
     if (window > 0 && window < config.trained_context)
         return unsupported(keys.full("attention.sliding_window") + " is " + std::to_string(window) +
                            ": sliding-window attention is not supported");
-    for (const std::string_view key : {"logit_scale", "embedding_scale", "residual_scale",
-                                       "attention.scale", "attention.clamp_kqv"})
+    if (config.rope.scaling != RopeScaling::yarn && keys.has("rope.scaling.attn_factor"))
+        return unsupported(keys.full("rope.scaling.attn_factor") +
+                           " without YaRN is not supported");
+    for (const std::string_view key :
+         {"logit_scale", "embedding_scale", "residual_scale", "attention.scale",
+          "attention.clamp_kqv", "rope.scaling.alpha", "rope.dimension_sections"})
         if (keys.has(key)) return unsupported(keys.full(key) + " is not supported");
     return {};
 }

@@ -41,8 +41,8 @@ inline std::string real_model_path() {
 class TempDir {
 public:
     TempDir() {
-        std::string pattern =
-            (std::filesystem::temp_directory_path() / "hearth-test-XXXXXX").string();
+        const std::string name = "hearth-test-" + std::string(6, 'X');  // mkdtemp replaces these
+        std::string pattern = (std::filesystem::temp_directory_path() / name).string();
         if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
     }
     ~TempDir() {

@@ -62,6 +62,15 @@ TEST(MemoryPlan, AContextBeyondTrainingIsRefusedWithBothNumbers) {
     EXPECT_THAT(plan.error().message, ::testing::HasSubstr("2048"));
 }
 
+TEST(MemoryPlan, WeightsThatDoNotFitAreRefusedWithBothNumbers) {
+    EXPECT_TRUE(check_weights_fit(kGiB, kGiB));
+    const auto refused = check_weights_fit(3 * kGiB, 2 * kGiB);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::no_memory);
+    EXPECT_THAT(refused.error().message, ::testing::HasSubstr("3072 MiB"));
+    EXPECT_THAT(refused.error().message, ::testing::HasSubstr("2048 MiB"));
+}
+
 TEST(MemoryPlan, ThisMachineHasSomeMemory) { EXPECT_GT(available_memory(), 16 * kMiB); }
 
 }  // namespace

@@ -111,6 +111,7 @@ TEST(ModelConfig, VariantsThatComputeSomethingElseAreUnsupportedAndNamed) {
         {"llama.attention.value_length", integer_value(32)},
         {"llama.rope.scaling.type", string_value("longrope")},
         {"llama.logit_scale", number_value(0.5)},
+        {"llama.rope.scaling.attn_factor", number_value(0.5)},
     };
     for (const auto& [key, value] : cases) {
         SCOPED_TRACE(key);
