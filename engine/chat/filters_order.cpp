@@ -5,6 +5,7 @@
 
 #include "engine/chat/filters_sequences.h"
 #include "engine/chat/machine.h"
+#include "engine/chat/merge_sort.h"
 #include "engine/chat/numbers.h"
 #include "engine/chat/operators.h"
 #include "engine/chat/print.h"
@@ -29,7 +30,7 @@ struct Keyed {
 };
 
 void sort_by_key(Machine& machine, std::vector<Keyed>& items, bool descending) {
-    std::stable_sort(items.begin(), items.end(), [&](const Keyed& a, const Keyed& b) {
+    merge_sort(items, [&](const Keyed& a, const Keyed& b) {
         return descending ? ordered(machine, Operator::less, b.key, a.key)
                           : ordered(machine, Operator::less, a.key, b.key);
     });

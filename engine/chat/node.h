@@ -1,5 +1,5 @@
 // What a Value points to: counted, immutable contents, and the evaluator's way into a Value.
-// Objects that the evaluator itself makes (macros, loops, …) derive from OtherNode; see objects.h.
+// Objects that the evaluator itself makes (macros, loops) derive from OtherNode; see objects.h.
 #pragma once
 
 #include <atomic>

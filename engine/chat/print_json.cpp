@@ -1,9 +1,9 @@
 // JSON as json.dumps writes it; see print.h.
-#include <algorithm>
 #include <cmath>
 
 #include "engine/chat/characters.h"
 #include "engine/chat/machine.h"
+#include "engine/chat/merge_sort.h"
 #include "engine/chat/operators.h"
 #include "engine/chat/print.h"
 
@@ -153,10 +153,9 @@ private:
         entries.reserve(object.entries().size());
         for (const Entry& entry : object.entries()) entries.push_back(&entry);
         if (style_.sort_keys)
-            std::stable_sort(entries.begin(), entries.end(),
-                             [this](const Entry* a, const Entry* b) {
-                                 return ordered(machine_, Operator::less, a->key, b->key);
-                             });
+            merge_sort(entries, [this](const Entry* a, const Entry* b) {
+                return ordered(machine_, Operator::less, a->key, b->key);
+            });
         out_.append("{", false);
         for (std::size_t i = 0; i < entries.size(); ++i) {
             if (i > 0) out_.append(style_.item_separator, false);
