@@ -3,6 +3,8 @@
 #include "engine/sample/sampler.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -18,6 +20,11 @@ namespace hearth::sample {
 namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
+
+// Descending, lower ids first among equals.
+constexpr auto comes_first = [](const auto& a, const auto& b) {
+    return a.z != b.z ? a.z > b.z : a.id < b.id;
+};
 
 bool has_penalty(const Params& params) {
     return params.repetition_penalty != 1.0F || params.presence_penalty != 0.0F ||
@@ -174,42 +181,48 @@ std::int32_t Sampler::walk_candidates(const Params& params, double unit, float m
     return candidates_.back().id;
 }
 
-// Shortens candidates_ to the shortest run that weighs `wanted`; false when all of them weigh less.
-bool Sampler::cut_to_nucleus(double wanted) {
+// Shortens candidates_ to the shortest run that weighs `wanted`, when there is one.
+void Sampler::cut_to_nucleus(double wanted) {
     double sum = 0;
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
         sum += static_cast<double>(candidates_[i].weight);
         if (sum < wanted) continue;
         candidates_.resize(i + 1);
-        return true;
+        return;
     }
-    return false;
 }
 
-// The nucleus of the whole vocabulary: takes more and more of the likeliest tokens until they weigh
-// enough.
+// The nucleus of the whole vocabulary. Weights are summed by their power of two first, which tells
+// how small a weight can still be part of it: only tokens of that size are sorted.
 void Sampler::select_nucleus(float top_p, float max) {
     exp_blocks(adjusted_, max, weights_, block_sums_);
+    const auto exponent = [](float weight) { return std::bit_cast<std::uint32_t>(weight) >> 23U; };
+    std::array<double, 128> by_exponent{};  // weights are at most 1, whose biased exponent is 127
     double total = 0;
-    for (const float sum : block_sums_) total += static_cast<double>(sum);
-    const auto vocabulary = static_cast<int>(adjusted_.size());
-    for (int count = std::min(64, vocabulary);; count = std::min(count * 16, vocabulary)) {
-        select(adjusted_, count);
-        for (Candidate& c : candidates_) c.weight = weights_[static_cast<std::size_t>(c.id)];
-        if (cut_to_nucleus(static_cast<double>(top_p) * total) || count == vocabulary) return;
+    for (const float weight : weights_) {
+        by_exponent[exponent(weight)] += static_cast<double>(weight);
+        total += static_cast<double>(weight);
     }
+    const double wanted = static_cast<double>(top_p) * total;
+    std::uint32_t smallest = 127;
+    for (double sum = by_exponent[smallest]; sum < wanted && smallest > 0;)
+        sum += by_exponent[--smallest];
+    candidates_.clear();
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+        if (exponent(weights_[i]) >= smallest && adjusted_[i] != kNever)
+            candidates_.push_back(
+                {.z = adjusted_[i], .id = static_cast<std::int32_t>(i), .weight = weights_[i]});
+    std::sort(candidates_.begin(), candidates_.end(), comes_first);
+    cut_to_nucleus(wanted);
 }
 
 // The `count` largest values in descending order, lower ids first among equals; never -infinity.
 void Sampler::select(std::span<const float> values, int count) {
     const auto wanted = static_cast<std::size_t>(count);
-    const auto better = [](const Candidate& a, const Candidate& b) {
-        return a.z != b.z ? a.z > b.z : a.id < b.id;
-    };
     const auto shrink = [&] {
         if (candidates_.size() <= wanted) return;
         std::nth_element(candidates_.begin(), candidates_.begin() + count, candidates_.end(),
-                         better);
+                         comes_first);
         candidates_.resize(wanted);
     };
     candidates_.clear();
@@ -227,7 +240,7 @@ void Sampler::select(std::span<const float> values, int count) {
                 ->z;
     }
     shrink();
-    std::sort(candidates_.begin(), candidates_.end(), better);
+    std::sort(candidates_.begin(), candidates_.end(), comes_first);
 }
 
 void Sampler::add_logprobs(std::span<const float> logits, float max, int count, Picked& picked) {

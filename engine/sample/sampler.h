@@ -68,7 +68,7 @@ private:
     std::int32_t walk_all(float min_p, double unit, float max);
     std::int32_t walk_candidates(const Params& params, double unit, float max);
     void select(std::span<const float> values, int count);
-    bool cut_to_nucleus(double wanted);
+    void cut_to_nucleus(double wanted);
     void select_nucleus(float top_p, float max);
     void add_logprobs(std::span<const float> logits, float max, int count, Picked& picked);
 

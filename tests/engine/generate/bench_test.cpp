@@ -12,7 +12,8 @@ namespace {
 class BenchTest : public ::testing::Test {
 protected:
     LoadedModel model_ =
-        std::move(load_model(std::move(MappedFile::open(testing::tiny_model_path())).value(), {}))
+        std::move(load_model(std::move(MappedFile::open(testing::tiny_model_path())).value(),
+                             {.threads = 1}))
             .value();
 };
 

@@ -72,7 +72,7 @@ private:
 };
 
 std::unique_ptr<Engine> open_engine(const std::string& path = testing::tiny_model_path(),
-                                    const EngineOptions& options = {}) {
+                                    const EngineOptions& options = {.threads = 1}) {
     auto engine = Engine::open(std::move(MappedFile::open(path)).value(), options);
     if (!engine) ADD_FAILURE() << engine.error().message;
     return std::move(engine).value();

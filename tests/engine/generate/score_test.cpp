@@ -16,7 +16,7 @@ namespace {
 
 LoadedModel load_tiny(std::string_view name) {
     MappedFile file = std::move(MappedFile::open(testing::tiny_model_path(name))).value();
-    return std::move(load_model(std::move(file), {})).value();
+    return std::move(load_model(std::move(file), {.threads = 1})).value();
 }
 
 std::vector<double> log_softmax(std::span<const float> logits) {
