@@ -55,7 +55,7 @@ void score_tile(const AttendChunkArgs& args, int query, int page) {
 
 template <typename Stored, int R>
 void scores_of(const AttendChunkArgs& args, int query) {
-    constexpr int P = R >= simd::kScoreTile ? simd::kScorePagesMany : simd::kScorePagesFew;
+    constexpr int P = simd::score_pages<R>();
     const int pages = (args.visible[query + R - 1] + kPage - 1) / kPage;
     int page = 0;
     for (; page + P <= pages; page += P) score_tile<Stored, R, P>(args, query, page);
@@ -152,7 +152,7 @@ void value_tile(const AttendChunkArgs& args, int query, int channel, Span span) 
 
 template <typename Stored, int R>
 void value_span(const AttendChunkArgs& args, int query, Span span) {
-    constexpr int C = simd::kValueWides;
+    constexpr int C = simd::value_wides<R>();
     int channel = 0;
     for (; channel + 16 * C <= args.head_dim; channel += 16 * C)
         value_tile<Stored, R, C>(args, query, channel, span);
@@ -160,20 +160,27 @@ void value_span(const AttendChunkArgs& args, int query, Span span) {
         value_tile<Stored, R, 1>(args, query, channel, span);
 }
 
-// What all R see together, then what the later ones see beyond.
+// What all R see together, then what the later ones see beyond, in threes where three see the same:
+// mostly the heads of one row.
 template <typename Stored, int R>
 void values_of(const AttendChunkArgs& args, int query) {
     const int common = args.visible[query];
     value_span<Stored, R>(args, query, {0, common});
-    for (int r = 1; r < R; ++r)
-        if (args.visible[query + r] > common)
-            value_span<Stored, 1>(args, query + r, {common, args.visible[query + r]});
+    for (int r = 1; r < R;) {
+        const int* visible = args.visible + query + r;
+        const bool three = r + 3 <= R && visible[0] == visible[2];
+        const Span more = {common, visible[0]};
+        if (more.first < more.last && three) value_span<Stored, 3>(args, query + r, more);
+        if (more.first < more.last && !three) value_span<Stored, 1>(args, query + r, more);
+        r += three ? 3 : 1;
+    }
 }
 
 template <typename Stored>
 void all_values(const AttendChunkArgs& args) {
     int query = 0;
-    for (; query + 6 <= args.queries; query += 6) values_of<Stored, 6>(args, query);
+    for (; query + simd::kValueTile <= args.queries; query += simd::kValueTile)
+        values_of<Stored, simd::kValueTile>(args, query);
     for (; query + 3 <= args.queries; query += 3) values_of<Stored, 3>(args, query);
     for (; query < args.queries; ++query) values_of<Stored, 1>(args, query);
 }

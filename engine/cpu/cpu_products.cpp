@@ -28,12 +28,21 @@ int panels_at_once(const Panels& panels, int cols) {
     return std::max(1, static_cast<int>(kBlockBytes / panel_bytes));
 }
 
-// The segment that holds a row, and the group of it.
-struct Place {
-    const PackedRows* rows;
-    int group;
-};
-Place locate(const PackedWeight& weight, int row) {
+// What takes the offsets of a weight's formats off its integer sums.
+unsigned starts_of(const PackedWeight& weight) {
+    unsigned starts = 0;
+    for (const PackedRows& rows : weight.segments()) {
+        if (rows.type == DType::q4_0) starts |= 1U << kStart8;
+        if (rows.type == DType::q5_0) starts |= 1U << kStart16;
+        if (rows.type == DType::q8_0) starts |= 1U << kStart128;
+        if (rows.type == DType::q6_k) starts |= (1U << kStart32Low) | (1U << kStart32High);
+    }
+    return starts;
+}
+
+}  // namespace
+
+Products::Place Products::locate(const PackedWeight& weight, int row) {
     for (const PackedRows& rows : weight.segments()) {
         if (row < rows.rows) return {&rows, row / kGroupRows};
         row -= rows.rows;
@@ -41,8 +50,6 @@ Place locate(const PackedWeight& weight, int row) {
     HEARTH_CHECK(false);
     return {};
 }
-
-}  // namespace
 
 Products::Plan Products::plan_for(const PackedWeight& weight, const ProductInput& input) const {
     Plan plan = {Panels::cut(input.x.rows, kernels_.tile_tokens), input.x.rows <= kOwnTokens, 0, 0};
@@ -62,16 +69,17 @@ Products::Prepared Products::prepare(const PackedWeight& weight, const ProductIn
                                      const Plan& plan, int thread) {
     std::uint8_t* memory = activations_.bytes() + (plan.own ? plan.bytes * count(thread) : 0);
     void* after = memory + plan.rounded_bytes;
-    const ThreadPool::Range tokens =
-        plan.own ? ThreadPool::Range{0, input.x.rows} : pool_.share(input.x.rows, thread);
+    const ThreadPool::Range panels =
+        plan.own ? ThreadPool::Range{0, plan.panels.count} : pool_.share(plan.panels.count, thread);
     const PrepareArgs args = {.x = input.x.data,
                               .stride = input.x.stride,
                               .cols = input.x.cols,
                               .norm = input.norm,
                               .eps = input.eps,
                               .panels = plan.panels,
-                              .first = tokens.first,
-                              .last = tokens.last,
+                              .first_panel = panels.first,
+                              .last_panel = panels.last,
+                              .starts = starts_of(weight),
                               .rounded = weight.has_quants() ? memory : nullptr,
                               .plain = weight.has_floats() ? static_cast<float*>(after) : nullptr};
     kernels_.prepare(args);
@@ -123,55 +131,57 @@ bool Products::can_gate(const PackedWeight& weight, int n) {
     return aligned;
 }
 
+// One slab of gate and up rows for one panel: products, then gates while they are in the cache.
+void Products::gate_panel(const GatedCall& call, GateSlab slab, int panel) {
+    const int width = slab.groups * kGroupRows;
+    const auto multiply = [&](Place at, float* to) {
+        kernels_.product[static_cast<int>(at.rows->type)](
+            {.weight = at.rows,
+             .first_group = at.group,
+             .last_group = at.group + slab.groups,
+             .panels = call.panels,
+             .first_panel = panel,
+             .last_panel = panel + 1,
+             .rounded = call.prepared.rounded,
+             .plain = call.prepared.plain,
+             .out = to,
+             .stride = 2 * width,
+             .column = -static_cast<std::int64_t>(at.group) * kGroupRows,
+             .add = false});
+    };
+    multiply(slab.gate, call.products);
+    multiply(slab.up, call.products + width);
+    for (int i = 0; i < call.panels.size(panel); ++i) {
+        const float* row = call.products + 2 * width * i;
+        kernels_.silu_mul(row, row + width, width,
+                          call.out.row(call.panels.first(panel) + i) + slab.unit * kGroupRows);
+    }
+}
+
 Result<void> Products::gated(const PackedWeight& weight, const ProductInput& input, View out) {
     if (input.x.rows == 0) return {};
     const Plan plan = plan_for(weight, input);
     HEARTH_TRY_VOID(reserve(plan));
     const int units = out.cols / kGroupRows;
     const bool one_panel = plan.panels.count == 1;
-    const int slab = one_panel ? ceil_div(units, pool_.threads()) : kGateSlab;
-    const int width = slab * kGroupRows;
-    const std::size_t floats = 2 * count(width) * count(kernels_.tile_tokens);
+    const int most = one_panel ? ceil_div(units, pool_.threads()) : kGateSlab;
+    const std::size_t floats = 2 * count(most * kGroupRows) * count(kernels_.tile_tokens);
     HEARTH_TRY_VOID(gates_.reserve(floats * sizeof(float) * count(pool_.threads())));
     pool_.run([&](int thread) {
-        const Prepared prepared = prepare(weight, input, plan, thread);
+        const GatedCall call = {plan.panels, prepare(weight, input, plan, thread),
+                                gates_.floats() + floats * count(thread), out};
         const ThreadPool::Range mine = pool_.share(units, thread);
-        float* products = gates_.floats() + floats * count(thread);
-        const auto multiply = [&](Place at, int groups, int panel, float* to) {
-            kernels_.product[static_cast<int>(at.rows->type)](
-                {.weight = at.rows,
-                 .first_group = at.group,
-                 .last_group = at.group + groups,
-                 .panels = plan.panels,
-                 .first_panel = panel,
-                 .last_panel = panel + 1,
-                 .rounded = prepared.rounded,
-                 .plain = prepared.plain,
-                 .out = to,
-                 .stride = 2 * width,
-                 .column = -static_cast<std::int64_t>(at.group) * kGroupRows,
-                 .add = false});
-        };
         const int step = panels_at_once(plan.panels, input.x.cols);
         for (int block = 0; block < plan.panels.count; block += step) {
+            const int last = std::min(block + step, plan.panels.count);
             for (int unit = mine.first; unit < mine.last;) {
-                const Place gate = locate(weight, unit * kGroupRows);
-                const Place up = locate(weight, unit * kGroupRows + out.cols);
-                const int groups =
-                    std::min({slab, mine.last - unit, gate.rows->groups() - gate.group,
-                              up.rows->groups() - up.group});
-                const int last = std::min(block + step, plan.panels.count);
-                for (int panel = block; panel < last; ++panel) {
-                    multiply(gate, groups, panel, products);
-                    multiply(up, groups, panel, products + width);
-                    const int token = plan.panels.first(panel);
-                    for (int i = 0; i < plan.panels.size(panel); ++i) {
-                        const float* row = products + 2 * width * i;
-                        kernels_.silu_mul(row, row + width, groups * kGroupRows,
-                                          out.row(token + i) + unit * kGroupRows);
-                    }
-                }
-                unit += groups;
+                GateSlab slab = {unit, 0, locate(weight, unit * kGroupRows),
+                                 locate(weight, unit * kGroupRows + out.cols)};
+                slab.groups =
+                    std::min({most, mine.last - unit, slab.gate.rows->groups() - slab.gate.group,
+                              slab.up.rows->groups() - slab.up.group});
+                for (int panel = block; panel < last; ++panel) gate_panel(call, slab, panel);
+                unit += slab.groups;
             }
         }
     });

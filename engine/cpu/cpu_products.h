@@ -44,6 +44,27 @@ private:
         std::size_t rounded_bytes;
         std::size_t bytes;  // of one copy
     };
+    // The segment that holds a row, and the group of it.
+    struct Place {
+        const PackedRows* rows;
+        int group;
+    };
+    static Place locate(const PackedWeight& weight, int row);
+
+    struct GatedCall {
+        Panels panels;
+        Prepared prepared;
+        float* products;  // of this thread
+        View out;
+    };
+    struct GateSlab {
+        int unit;  // sixteen columns of out
+        int groups;
+        Place gate;
+        Place up;
+    };
+    void gate_panel(const GatedCall& call, GateSlab slab, int panel);
+
     Plan plan_for(const PackedWeight& weight, const ProductInput& input) const;
     Result<void> reserve(const Plan& plan);
     Prepared prepare(const PackedWeight& weight, const ProductInput& input, const Plan& plan,

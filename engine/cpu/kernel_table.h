@@ -41,20 +41,16 @@ struct Panels {
         return panel * size + (panel < larger ? panel : larger);
     }
     int size(int panel) const { return first(panel + 1) - first(panel); }
-    int of_token(int token) const {
-        const int size = tokens / count;
-        const int larger = tokens % count;
-        const int in_larger = larger * (size + 1);
-        return token < in_larger ? token / (size + 1) : larger + (token - in_larger) / size;
-    }
 };
 
 // Rounded activations of a panel of P tokens: per block of 32 columns
-//   int8 q[P][32]; float da[P]; float da_sum[P] = fl(da * sum); int32 start[kStarts][P]
-// where start takes the offset of a format off the integer sum. Panels follow each other, so that
-// token t of the first of its panel begins at t * blocks * kTokenBytes.
+//   int8 q[P][32]; float da[P]; float da_sum[P] = fl(da * sum)
+// then, for each Start, int32 start[block][P]: what takes the offset of a format off the integer
+// sum. Starts that no weight wants are left out of writing. Panels follow each other, so that token
+// t, if it is the first of its panel, begins at t * blocks * kTokenBytes.
 enum Start : int { kStart8, kStart16, kStart128, kStart32Low, kStart32High, kStarts };
-constexpr int kTokenBytes = kBlockCols + 4 + 4 + 4 * kStarts;  // per token and block
+constexpr int kRoundedBytes = kBlockCols + 4 + 4;         // per token and block
+constexpr int kTokenBytes = kRoundedBytes + 4 * kStarts;  // with the starts
 // Plain activations of a panel, for weights that are floats: per column, float x[P].
 
 struct PrepareArgs {
@@ -64,8 +60,9 @@ struct PrepareArgs {
     const float* norm;  // [cols]: apply rms_norm with it first; null: do not
     float eps;
     Panels panels;
-    int first;  // tokens to do
-    int last;
+    int first_panel;
+    int last_panel;
+    unsigned starts;        // bit i: Start i is wanted
     std::uint8_t* rounded;  // null when not wanted
     float* plain;           // null when not wanted
 };

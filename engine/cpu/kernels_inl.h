@@ -53,7 +53,7 @@ constexpr KernelTable make_table(const char* name) {
     table.product[at(DType::q4_k)] = product_rows<QuantTile<Q4_K>>;
     table.product[at(DType::q5_k)] = product_rows<QuantTile<Q5_K>>;
     table.product[at(DType::q6_k)] = product_rows<QuantTile<Q6_K>>;
-    table.prepare = prepare_rows;
+    table.prepare = prepare_panels;
     table.rms_norm = rms_norm;
     table.add = add_rows;
     table.silu_mul = silu_mul;

@@ -31,13 +31,12 @@ using Q6_K = Format<6, kStart32Low, false, true>;
 template <int T>
 struct PanelBlock {
     const std::uint8_t* at;
+    const std::int32_t* starts;  // of the kind that the format wants
+    std::int64_t next_kind;      // to the same block's starts of the next kind
 
     const std::int8_t* q(int t) const { return as<std::int8_t>(at) + kBlockCols * t; }
     float scale(int t) const { return as<float>(at + kBlockCols * T)[t]; }
     float scaled_sum(int t) const { return as<float>(at + (kBlockCols + 4) * T)[t]; }
-    const std::int32_t* start(int kind, int t) const {
-        return as<std::int32_t>(at + (kBlockCols + 8 + 4 * kind) * T) + t;
-    }
 };
 
 // Vector V of a block's nibbles, fifth and sixth bits included: low is columns 4 V .. 4 V + 3,
@@ -98,7 +97,7 @@ inline void block_sums(const std::uint8_t* quants, int part, PanelBlock<T> panel
     Sums<F::kBits, T> sums;
     HEARTH_UNROLL
     for (int t = 0; t < T; ++t)
-        sums.of[t] = simd::sum_start<F::kBits>(F::kStart < 0 ? nullptr : panel.start(F::kStart, t));
+        sums.of[t] = simd::sum_start<F::kBits>(F::kStart < 0 ? nullptr : panel.starts + t);
     if constexpr (F::kBits == 8) {
         add_bytes<0>(quants, part, panel, sums);
         add_bytes<1>(quants, part, panel, sums);
@@ -112,19 +111,18 @@ inline void block_sums(const std::uint8_t* quants, int part, PanelBlock<T> panel
     }
     HEARTH_UNROLL
     for (int t = 0; t < T; ++t)
-        dot[t] = simd::sum_end<F::kBits>(sums.of[t],
-                                         F::kStart < 0 ? nullptr : panel.start(F::kStart, t));
+        dot[t] = simd::sum_end<F::kBits>(sums.of[t], F::kStart < 0 ? nullptr : panel.starts + t);
 }
 
 // Q6_K: the sums of columns 0..15 or 16..31 apart, for each half has a scale of its own.
 template <bool kHigh, int T>
 inline void half_sums(const std::uint8_t* quants, int part, PanelBlock<T> panel,
                       simd::Rows (&dot)[T]) {
-    constexpr int kStart = kHigh ? kStart32High : kStart32Low;
+    const std::int32_t* starts = panel.starts + (kHigh ? panel.next_kind : 0);
     constexpr int kAt = kHigh ? 16 : 0;
     Sums<6, T> sums;
     HEARTH_UNROLL
-    for (int t = 0; t < T; ++t) sums.of[t] = simd::sum_start<6>(panel.start(kStart, t));
+    for (int t = 0; t < T; ++t) sums.of[t] = simd::sum_start<6>(starts + t);
     const Pair a = unpack<6, 0>(quants, part);
     const Pair b = unpack<6, 1>(quants, part);
     HEARTH_UNROLL
@@ -138,7 +136,7 @@ inline void half_sums(const std::uint8_t* quants, int part, PanelBlock<T> panel,
         simd::sum_add<6>(sums.of[t], kHigh ? c.high : c.low, panel.q(t) + kAt + 8,
                          kHigh ? d.high : d.low, panel.q(t) + kAt + 12);
     HEARTH_UNROLL
-    for (int t = 0; t < T; ++t) dot[t] = simd::sum_end<6>(sums.of[t], panel.start(kStart, t));
+    for (int t = 0; t < T; ++t) dot[t] = simd::sum_end<6>(sums.of[t], starts + t);
 }
 
 // A register of rows: its place in the group, and its output.
@@ -227,12 +225,18 @@ void tile(const ProductArgs& args, int index, int token) {
         HEARTH_UNROLL
         for (int t = 0; t < T; ++t) acc[g][t] = simd::rows_zero();
     }
-    PanelBlock<T> panel = {args.rounded + static_cast<std::size_t>(kTokenBytes) *
-                                              static_cast<std::size_t>(token) *
-                                              static_cast<std::size_t>(blocks)};
-    for (int b = 0; b < blocks; ++b, panel.at += kTokenBytes * T) {
+    const std::uint8_t* first = args.rounded + static_cast<std::size_t>(kTokenBytes) *
+                                                   static_cast<std::size_t>(token) *
+                                                   static_cast<std::size_t>(blocks);
+    PanelBlock<T> panel = {first,
+                           as<std::int32_t>(first + kRoundedBytes * T * blocks) +
+                               (F::kStart > 0 ? F::kStart * T * blocks : 0),
+                           T * blocks};
+    for (int b = 0; b < blocks; ++b, panel.at += kRoundedBytes * T, panel.starts += T) {
         HEARTH_UNROLL
-        for (int g = 0; g < G; ++g) block_step<F, T>(rows[g], b, panel, acc[g]);
+        for (int g = 0; g < G; ++g) {
+            block_step<F, T>(rows[g], b, panel, acc[g]);
+        }
     }
     float* out = args.out + args.stride * (token - args.panels.first(args.first_panel));
     HEARTH_UNROLL

@@ -4,10 +4,11 @@ namespace hearth::cpu {
 namespace {
 
 // Registers of rows in flight for T tokens: enough independent chains to hide latencies, and no
-// more sums than there are registers.
+// more sums than there are registers. One token is bound by memory, where six groups are six
+// streams that the hardware fetches ahead of (tests/bench/NOTES.md).
 template <int T>
 constexpr int registers_for() {
-    return T == 1 ? 4 : T <= 3 ? 2 : 1;
+    return T == 1 ? 6 : T <= 3 ? 2 : 1;
 }
 
 template <typename F>
@@ -30,6 +31,8 @@ void panel_rows(const ProductArgs& args, int first, int last, int token) {
     constexpr int G = registers_for<T>();
     int i = first;
     for (; i + G <= last; i += G) Tile::template run<T, G>(args, i, token);
+    if constexpr (G > 2)
+        for (; i + 2 <= last; i += 2) Tile::template run<T, 2>(args, i, token);
     if constexpr (G > 1)
         for (; i < last; ++i) Tile::template run<T, 1>(args, i, token);
 }

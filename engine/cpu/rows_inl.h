@@ -104,62 +104,143 @@ void divide_row(const float* x, float by, int n, float* out) {
         simd::store_first(out + i, simd::div(simd::load_first(x + i, n - i), divisor), n - i);
 }
 
-// One block of 32 of one token, into lane t of a panel of `size` tokens.
-inline void round_block_at(simd::Wide a, simd::Wide b, int t, int size, std::uint8_t* block) {
-    std::int8_t* q = as<std::int8_t>(block) + kBlockCols * t;
-    const std::uint32_t largest = simd::largest_magnitude(a, b);
-    float scale = 0.0F;
-    int low = 0;
-    int high = 0;
-    if (largest >= kInfinityBits || largest < kSmallestRoundedBits) {
-        if (largest >= kInfinityBits) scale = __builtin_nanf("");
-        __builtin_memset(q, 0, kBlockCols);
-    } else {
-        __builtin_memcpy(&scale, &largest, sizeof scale);
-        scale = scale / 127.0F;
-        const simd::Wide inverse = simd::set(1.0F / scale);
-        low = simd::round_to_bytes(simd::mul(a, inverse), q);
-        high = simd::round_to_bytes(simd::mul(b, inverse), q + 16);
+// 16 blocks of 32 at a time, so that what concerns one number of each block is done in vectors.
+constexpr int kRounded = 16;
+struct Roundings {
+    simd::Wide low[kRounded];  // values of columns 0..15, then 16..31
+    simd::Wide high[kRounded];
+    std::int8_t* q[kRounded];
+    alignas(64) std::uint32_t largest[kRounded];  // magnitude, as bits
+    alignas(64) float scale[kRounded];
+    alignas(64) float inverse[kRounded];
+    alignas(64) float scaled_sum[kRounded];
+    alignas(64) std::int32_t low_sum[kRounded];
+    alignas(64) std::int32_t sum[kRounded];
+};
+
+// Blocks that are zero, or hold a NaN or an infinity: rare, so not in vectors.
+void settle_special(int n, Roundings& at) {
+    for (int i = 0; i < n; ++i) {
+        if (at.largest[i] < kInfinityBits && at.largest[i] >= kSmallestRoundedBits) continue;
+        at.scale[i] = at.largest[i] >= kInfinityBits ? __builtin_nanf("") : 0.0F;
+        at.inverse[i] = 0.0F;
+        at.low[i] = simd::zero();
+        at.high[i] = simd::zero();
     }
-    const int sum = low + high;
-    as<float>(block + kBlockCols * size)[t] = scale;
-    as<float>(block + (kBlockCols + 4) * size)[t] = scale * static_cast<float>(sum);
-    std::int32_t* start = as<std::int32_t>(block + (kBlockCols + 8) * size) + t;
-    start[kStart8 * size] = -8 * sum;
-    start[kStart16 * size] = -16 * sum;
-    start[kStart128 * size] = -128 * sum;
-    start[kStart32Low * size] = -32 * low;
-    start[kStart32High * size] = -32 * high;
+}
+
+// The first n blocks; `halves` when sums of 16 columns are wanted too.
+inline void round_blocks(int n, bool halves, Roundings& at) {
+    simd::Ints folded[kRounded];
+    for (int i = 0; i < kRounded; ++i)
+        folded[i] = i < n ? simd::ints_max(simd::magnitude(at.low[i]), simd::magnitude(at.high[i]))
+                          : simd::ints_zero();
+    simd::ints_store(at.largest, simd::fold_each<simd::ints_max>(folded));
+    const simd::Wide largest = simd::load(static_cast<float*>(static_cast<void*>(at.largest)));
+    const simd::Wide scale = simd::div(largest, simd::set(127.0F));
+    simd::store(at.scale, scale);
+    simd::store(at.inverse, simd::div(simd::set(1.0F), scale));
+    bool special = false;
+    for (int i = 0; i < n; ++i)
+        special |= at.largest[i] >= kInfinityBits || at.largest[i] < kSmallestRoundedBits;
+    if (special) settle_special(n, at);
+
+    simd::Ints low[kRounded];
+    for (int i = 0; i < n; ++i) {
+        const simd::Wide inverse = simd::set(at.inverse[i]);
+        low[i] = simd::round_to_bytes(simd::mul(at.low[i], inverse), at.q[i]);
+        folded[i] = simd::ints_add(
+            low[i], simd::round_to_bytes(simd::mul(at.high[i], inverse), at.q[i] + 16));
+    }
+    for (int i = n; i < kRounded; ++i) low[i] = simd::ints_zero();
+    simd::ints_store(at.sum, simd::fold_each<simd::ints_add>(folded));
+    if (halves) simd::ints_store(at.low_sum, simd::fold_each<simd::ints_add>(low));
+    for (int i = 0; i < kRounded; ++i)
+        at.scaled_sum[i] = at.scale[i] * static_cast<float>(at.sum[i]);
+}
+
+// Where a block's numbers go in its panel of `size` tokens.
+struct PanelAt {
+    std::uint8_t* panel;
+    int size;
+    int blocks;
+};
+inline void put_scales(const Roundings& from, int i, PanelAt to, int place, unsigned starts) {
+    const int block = place / to.size;
+    const int t = place % to.size;
+    std::uint8_t* at = to.panel + kRoundedBytes * to.size * block + kBlockCols * to.size;
+    as<float>(at)[t] = from.scale[i];
+    as<float>(at)[to.size + t] = from.scaled_sum[i];
+    if (starts == 0) return;
+    const int all = to.size * to.blocks;
+    std::int32_t* start = as<std::int32_t>(to.panel + kRoundedBytes * all) + place;
+    if ((starts & (1U << kStart8)) != 0) start[all * kStart8] = -8 * from.sum[i];
+    if ((starts & (1U << kStart16)) != 0) start[all * kStart16] = -16 * from.sum[i];
+    if ((starts & (1U << kStart128)) != 0) start[all * kStart128] = -128 * from.sum[i];
+    if ((starts & (1U << kStart32Low)) == 0) return;
+    start[all * kStart32Low] = -32 * from.low_sum[i];
+    start[all * kStart32High] = -32 * (from.sum[i] - from.low_sum[i]);
+}
+
+// One row of a panel: where it lies, and the factor of its norm.
+struct NormedRow {
+    const float* x;
+    float factor;
+};
+
+// Rounds a panel of rows.
+void round_panel(const PrepareArgs& args, const NormedRow* rows, PanelAt to) {
+    Roundings at;
+    const int total = to.size * to.blocks;
+    const bool halves = (args.starts & (1U << kStart32Low)) != 0;
+    int t = 0;
+    int c = 0;
+    for (int first = 0; first < total; first += kRounded) {
+        const int n = total - first < kRounded ? total - first : kRounded;
+        for (int i = 0; i < n; ++i) {
+            const float* x = rows[t].x + c;
+            at.low[i] = simd::load(x);
+            at.high[i] = simd::load(x + 16);
+            if (args.norm != nullptr) {
+                const simd::Wide scale = simd::set(rows[t].factor);
+                at.low[i] = simd::mul(simd::mul(at.low[i], scale), simd::load(args.norm + c));
+                at.high[i] =
+                    simd::mul(simd::mul(at.high[i], scale), simd::load(args.norm + c + 16));
+            }
+            at.q[i] = as<std::int8_t>(to.panel + kRoundedBytes * to.size * (c / kBlockCols)) +
+                      kBlockCols * t;
+            if (++t == to.size) {
+                t = 0;
+                c += kBlockCols;
+            }
+        }
+        round_blocks(n, halves, at);
+        for (int i = 0; i < n; ++i) put_scales(at, i, to, first + i, args.starts);
+    }
 }
 
 // Rows of activations to what products read, normed on the way when there is a norm.
-void prepare_rows(const PrepareArgs& args) {
-    for (int token = args.first; token < args.last; ++token) {
-        const float* x = args.x + args.stride * token;
-        const int panel = args.panels.of_token(token);
+void prepare_panels(const PrepareArgs& args) {
+    for (int panel = args.first_panel; panel < args.last_panel; ++panel) {
         const int size = args.panels.size(panel);
         const int first = args.panels.first(panel);
-        const int lane = token - first;
-        const bool normed = args.norm != nullptr;
-        const float factor = normed ? norm_scale(x, args.cols, args.eps) : 1.0F;
-        const simd::Wide scale = simd::set(factor);
-        const auto value = [&](int c) {
-            const simd::Wide v = simd::load(x + c);
-            return normed ? simd::mul(simd::mul(v, scale), simd::load(args.norm + c)) : v;
-        };
+        NormedRow rows[simd::kTileTokens];
+        for (int t = 0; t < size; ++t) {
+            const float* x = args.x + args.stride * (first + t);
+            rows[t] = {x, args.norm == nullptr ? 1.0F : norm_scale(x, args.cols, args.eps)};
+        }
         const std::int64_t at = static_cast<std::int64_t>(first) * args.cols;
-        if (args.rounded != nullptr) {
-            std::uint8_t* block = args.rounded + at / kBlockCols * kTokenBytes;
-            for (int c = 0; c < args.cols; c += kBlockCols, block += kTokenBytes * size)
-                round_block_at(value(c), value(c + 16), lane, size, block);
-        }
-        if (args.plain != nullptr) {
-            float* out = args.plain + at + lane;
-            for (int c = 0; c < args.cols; ++c) {
-                const float v = normed ? (x[c] * factor) * args.norm[c] : x[c];
-                out[static_cast<std::int64_t>(c) * size] = v;
+        if (args.rounded != nullptr)
+            round_panel(
+                args, rows,
+                {args.rounded + at / kBlockCols * kTokenBytes, size, args.cols / kBlockCols});
+        if (args.plain == nullptr) continue;
+        float* out = args.plain + at;
+        for (int c = 0; c < args.cols; ++c)
+            for (int t = 0; t < size; ++t) {
+                const float x = rows[t].x[c];
+                *out++ = args.norm == nullptr ? x : (x * rows[t].factor) * args.norm[c];
             }
-        }
     }
 }
 

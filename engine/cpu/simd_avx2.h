@@ -13,12 +13,18 @@ namespace simd_avx2 {
 
 constexpr int kLanes = 8;  // rows in one register
 constexpr int kTileTokens = 6;
-// Attention: pages (of 16 positions) of a tile of scores, for many and for few query vectors, and
-// sixteens of channels of a tile of values.
+// Attention: query vectors and pages (of 16 positions) of a tile of scores, sixteens of channels of
+// a tile of values, for R query vectors.
 constexpr int kScoreTile = 6;
-constexpr int kScorePagesMany = 1;
-constexpr int kScorePagesFew = 2;
-constexpr int kValueWides = 1;
+constexpr int kValueTile = 6;
+template <int R>
+constexpr int score_pages() {
+    return R >= 6 ? 1 : 2;
+}
+template <int R>
+constexpr int value_wides() {
+    return R >= 3 ? 1 : 2;
+}
 
 // ---- 16 floats
 struct Wide {
@@ -114,34 +120,59 @@ inline float largest(Wide x) {
     return _mm_cvtss_f32(_mm_max_ss(c, _mm_movehdup_ps(c)));
 }
 
-// ---- rounding of activations
-// The largest bits without sign of 32 floats.
-inline std::uint32_t largest_magnitude(Wide a, Wide b) {
-    const __m256i mask = _mm256_set1_epi32(0x7fffffff);
-    const auto magnitude = [&](__m256 x) { return _mm256_and_si256(_mm256_castps_si256(x), mask); };
-    const __m256i c = _mm256_max_epu32(_mm256_max_epu32(magnitude(a.low), magnitude(a.high)),
-                                       _mm256_max_epu32(magnitude(b.low), magnitude(b.high)));
-    __m128i d = _mm_max_epu32(_mm256_castsi256_si128(c), _mm256_extracti128_si256(c, 1));
-    d = _mm_max_epu32(d, _mm_shuffle_epi32(d, 0x4e));
-    d = _mm_max_epu32(d, _mm_shuffle_epi32(d, 0xb1));
-    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(d));
+// ---- 16 integers, for the rounding of activations
+struct Ints {
+    __m256i low;
+    __m256i high;
+};
+
+inline Ints ints_zero() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+inline __m256i ints_add(__m256i a, __m256i b) { return _mm256_add_epi32(a, b); }
+inline __m256i ints_max(__m256i a, __m256i b) { return _mm256_max_epu32(a, b); }
+inline Ints ints_add(Ints a, Ints b) { return {ints_add(a.low, b.low), ints_add(a.high, b.high)}; }
+inline Ints ints_max(Ints a, Ints b) { return {ints_max(a.low, b.low), ints_max(a.high, b.high)}; }
+inline void ints_store(void* p, Ints x) {
+    __m256i* to = static_cast<__m256i*>(p);
+    _mm256_storeu_si256(to, x.low);
+    _mm256_storeu_si256(to + 1, x.high);
 }
-// Stores the nearest integers of 16 x in -127..127 and gives their sum.
-inline int round_to_bytes(Wide x, std::int8_t* q) {
-    const auto clamp = [](__m256i i) {
-        return _mm256_max_epi32(_mm256_min_epi32(i, _mm256_set1_epi32(127)),
-                                _mm256_set1_epi32(-127));
-    };
-    const __m256i a = clamp(_mm256_cvtps_epi32(x.low));
-    const __m256i b = clamp(_mm256_cvtps_epi32(x.high));
+// The bits without sign.
+inline Ints magnitude(Wide x) {
+    const __m256i mask = _mm256_set1_epi32(0x7fffffff);
+    return {_mm256_and_si256(_mm256_castps_si256(x.low), mask),
+            _mm256_and_si256(_mm256_castps_si256(x.high), mask)};
+}
+// Stores the nearest integers of 16 x, all within -127..127, as bytes, and gives them.
+inline Ints round_to_bytes(Wide x, std::int8_t* q) {
+    const __m256i a = _mm256_cvtps_epi32(x.low);
+    const __m256i b = _mm256_cvtps_epi32(x.high);
     const __m128i c = _mm_packs_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
     const __m128i d = _mm_packs_epi32(_mm256_castsi256_si128(b), _mm256_extracti128_si256(b, 1));
     void* to = q;
     _mm_storeu_si128(static_cast<__m128i*>(to), _mm_packs_epi16(c, d));
-    __m128i sums = _mm_madd_epi16(_mm_add_epi16(c, d), _mm_set1_epi16(1));
-    sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0x4e));
-    sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0xb1));
-    return _mm_cvtsi128_si32(sums);
+    return {a, b};
+}
+// Lane i of the result is v[i] folded, for eight vectors: a tree that halves the vectors, and the
+// partial results of each, at every level.
+template <__m256i (*kFold)(__m256i, __m256i)>
+inline __m256i fold_eight(const Ints* v) {
+    __m256i x[8];
+    for (int i = 0; i < 8; ++i) x[i] = kFold(v[i].low, v[i].high);
+    for (int i = 0; i < 4; ++i)
+        x[i] = kFold(_mm256_permute2x128_si256(x[i], x[i + 4], 0x20),
+                     _mm256_permute2x128_si256(x[i], x[i + 4], 0x31));
+    for (int i = 0; i < 2; ++i)
+        x[i] = kFold(_mm256_unpacklo_epi64(x[i], x[i + 2]), _mm256_unpackhi_epi64(x[i], x[i + 2]));
+    const __m256 a = _mm256_castsi256_ps(x[0]);
+    const __m256 b = _mm256_castsi256_ps(x[1]);
+    const __m256i folded = kFold(_mm256_castps_si256(_mm256_shuffle_ps(a, b, 0x88)),
+                                 _mm256_castps_si256(_mm256_shuffle_ps(a, b, 0xdd)));
+    const __m256i order = _mm256_setr_epi32(0, 2, 1, 3, 4, 6, 5, 7);
+    return _mm256_permutevar8x32_epi32(folded, order);
+}
+template <__m256i (*kFold)(__m256i, __m256i)>
+inline Ints fold_each(const Ints (&v)[16]) {
+    return {fold_eight<kFold>(v), fold_eight<kFold>(v + 8)};
 }
 
 // ---- kLanes rows. `part` says which kLanes of a group's 16 rows: 0 or 1.
@@ -241,9 +272,6 @@ inline Rows sum_end(const Sum<kBits>& sum, const std::int32_t* start) {
     if (start != nullptr && kBits != 8) value = _mm256_add_epi32(value, _mm256_set1_epi32(*start));
     return _mm256_cvtepi32_ps(value);
 }
-
-// Bring the line that holds p closer.
-inline void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
 }  // namespace simd_avx2
 }  // namespace

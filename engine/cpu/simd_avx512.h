@@ -13,12 +13,18 @@ namespace simd_avx512 {
 
 constexpr int kLanes = 16;  // rows in one register
 constexpr int kTileTokens = 8;
-// Attention: pages (of 16 positions) of a tile of scores, for many and for few query vectors, and
-// sixteens of channels of a tile of values.
+// Attention: query vectors and pages (of 16 positions) of a tile of scores, sixteens of channels of
+// a tile of values, for R query vectors.
 constexpr int kScoreTile = 12;
-constexpr int kScorePagesMany = 2;
-constexpr int kScorePagesFew = 4;
-constexpr int kValueWides = 4;
+constexpr int kValueTile = 6;
+template <int R>
+constexpr int score_pages() {
+    return R >= 12 ? 2 : 4;
+}
+template <int R>
+constexpr int value_wides() {
+    return 4;
+}
 
 // ---- 16 floats
 using Wide = __m512;
@@ -59,25 +65,44 @@ inline float fold(Wide p) {
 }
 inline float largest(Wide x) { return _mm512_reduce_max_ps(x); }
 
-// ---- rounding of activations
-// The largest bits without sign of 32 floats.
-inline std::uint32_t largest_magnitude(Wide a, Wide b) {
-    const __m512i mask = _mm512_set1_epi32(0x7fffffff);
-    return _mm512_reduce_max_epu32(
-        _mm512_max_epu32(_mm512_and_si512(_mm512_castps_si512(a), mask),
-                         _mm512_and_si512(_mm512_castps_si512(b), mask)));
+// ---- 16 integers, for the rounding of activations
+using Ints = __m512i;
+
+inline Ints ints_zero() { return _mm512_setzero_si512(); }
+inline Ints ints_add(Ints a, Ints b) { return _mm512_add_epi32(a, b); }
+inline Ints ints_max(Ints a, Ints b) { return _mm512_max_epu32(a, b); }
+inline void ints_store(void* p, Ints x) { _mm512_storeu_si512(p, x); }
+// The bits without sign.
+inline Ints magnitude(Wide x) {
+    return _mm512_and_si512(_mm512_castps_si512(x), _mm512_set1_epi32(0x7fffffff));
 }
-// Stores the nearest integers of 16 x in -127..127 and gives their sum.
-inline int round_to_bytes(Wide x, std::int8_t* q) {
-    __m512i i = _mm512_cvtps_epi32(x);
-    i = _mm512_max_epi32(_mm512_min_epi32(i, _mm512_set1_epi32(127)), _mm512_set1_epi32(-127));
+// Stores the nearest integers of 16 x, all within -127..127, as bytes, and gives them.
+inline Ints round_to_bytes(Wide x, std::int8_t* q) {
+    const __m512i i = _mm512_cvtps_epi32(x);
     void* to = q;
-    const __m128i bytes = _mm512_cvtepi32_epi8(i);
-    _mm_storeu_si128(static_cast<__m128i*>(to), bytes);
-    __m128i sums = _mm_dpbusd_epi32(_mm_setzero_si128(), _mm_set1_epi8(1), bytes);
-    sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0x4e));
-    sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0xb1));
-    return _mm_cvtsi128_si32(sums);
+    _mm_storeu_si128(static_cast<__m128i*>(to), _mm512_cvtepi32_epi8(i));
+    return i;
+}
+// Lane i of the result is v[i] folded with the operation: a tree that halves the vectors, and the
+// partial results of each, at every level.
+template <Ints (*kFold)(Ints, Ints)>
+inline Ints fold_each(const Ints (&v)[16]) {
+    Ints x[8];
+    for (int i = 0; i < 8; ++i)
+        x[i] = kFold(_mm512_shuffle_i32x4(v[i], v[i + 8], 0x44),
+                     _mm512_shuffle_i32x4(v[i], v[i + 8], 0xee));
+    for (int i = 0; i < 4; ++i)
+        x[i] = kFold(_mm512_shuffle_i32x4(x[i], x[i + 4], 0x88),
+                     _mm512_shuffle_i32x4(x[i], x[i + 4], 0xdd));
+    for (int i = 0; i < 2; ++i)
+        x[i] = kFold(_mm512_unpacklo_epi64(x[i], x[i + 2]), _mm512_unpackhi_epi64(x[i], x[i + 2]));
+    const __m512 a = _mm512_castsi512_ps(x[0]);
+    const __m512 b = _mm512_castsi512_ps(x[1]);
+    const Ints folded = kFold(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
+                              _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));
+    // Quarters hold 0.., 8.., 4.., 12..; within one the order is 0, 2, 1, 3.
+    const __m512i order = _mm512_setr_epi32(0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15);
+    return _mm512_permutexvar_epi32(order, folded);
 }
 
 // ---- kLanes rows. `part` says which kLanes of a group's 16 rows: always 0 here.
@@ -151,9 +176,6 @@ template <int kBits>
 inline Rows sum_end(const Sum<kBits>& sum, const std::int32_t* /*start*/) {
     return _mm512_cvtepi32_ps(sum.value);
 }
-
-// Bring the line that holds p closer.
-inline void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0); }
 
 }  // namespace simd_avx512
 }  // namespace

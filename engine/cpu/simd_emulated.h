@@ -14,12 +14,18 @@ namespace simd_emulated {
 
 constexpr int kLanes = 16;  // rows in one register
 constexpr int kTileTokens = 8;
-// Attention: pages (of 16 positions) of a tile of scores, for many and for few query vectors, and
-// sixteens of channels of a tile of values.
+// Attention: query vectors and pages (of 16 positions) of a tile of scores, sixteens of channels of
+// a tile of values, for R query vectors.
 constexpr int kScoreTile = 12;
-constexpr int kScorePagesMany = 2;
-constexpr int kScorePagesFew = 4;
-constexpr int kValueWides = 4;
+constexpr int kValueTile = 6;
+template <int R>
+constexpr int score_pages() {
+    return R >= 12 ? 2 : 4;
+}
+template <int R>
+constexpr int value_wides() {
+    return 4;
+}
 
 // ---- 16 floats
 struct Wide {
@@ -113,29 +119,50 @@ inline float largest(Wide x) {
     return x.lane[0];
 }
 
-// ---- rounding of activations
-// The largest bits without sign of 32 floats.
-inline std::uint32_t largest_magnitude(const Wide& a, const Wide& b) {
-    std::uint32_t most = 0;
-    for (int i = 0; i < 32; ++i) {
-        std::uint32_t word;
-        std::memcpy(&word, i < 16 ? &a.lane[i] : &b.lane[i - 16], sizeof word);
-        word &= 0x7fffffffU;
-        most = word > most ? word : most;
-    }
-    return most;
+// ---- 16 integers, for the rounding of activations
+struct Ints {
+    std::int32_t lane[16];
+};
+
+inline std::int32_t ints_add(std::int32_t a, std::int32_t b) { return a + b; }
+// Of numbers without sign, as all magnitudes are.
+inline std::int32_t ints_max(std::int32_t a, std::int32_t b) { return a > b ? a : b; }
+inline Ints ints_zero() { return {}; }
+inline Ints ints_add(Ints a, const Ints& b) {
+    for (int i = 0; i < 16; ++i) a.lane[i] += b.lane[i];
+    return a;
 }
-// Stores the nearest integers of 16 x in -127..127 and gives their sum.
-inline int round_to_bytes(const Wide& x, std::int8_t* q) {
+inline Ints ints_max(Ints a, const Ints& b) {
+    for (int i = 0; i < 16; ++i) a.lane[i] = ints_max(a.lane[i], b.lane[i]);
+    return a;
+}
+inline void ints_store(void* p, const Ints& x) { std::memcpy(p, &x, sizeof x); }
+// The bits without sign.
+inline Ints magnitude(const Wide& x) {
+    Ints out;
+    std::memcpy(&out, &x, sizeof out);
+    for (std::int32_t& lane : out.lane) lane &= 0x7fffffff;
+    return out;
+}
+// Stores the nearest integers of 16 x, all within -127..127, as bytes, and gives them.
+inline Ints round_to_bytes(const Wide& x, std::int8_t* q) {
     constexpr float kMagic = 0x1.8p+23F;  // adding and taking it off rounds to nearest even
-    int sum = 0;
+    Ints out;
     for (int i = 0; i < 16; ++i) {
-        const float rounded = (x.lane[i] + kMagic) - kMagic;
-        const float held = rounded > 127.0F ? 127.0F : (rounded < -127.0F ? -127.0F : rounded);
-        q[i] = static_cast<std::int8_t>(held);
-        sum += q[i];
+        out.lane[i] = static_cast<std::int32_t>((x.lane[i] + kMagic) - kMagic);
+        q[i] = static_cast<std::int8_t>(out.lane[i]);
     }
-    return sum;
+    return out;
+}
+// Lane i of the result is v[i] folded with the operation.
+template <std::int32_t (*kFold)(std::int32_t, std::int32_t)>
+inline Ints fold_each(const Ints (&v)[16]) {
+    Ints out;
+    for (int i = 0; i < 16; ++i) {
+        out.lane[i] = v[i].lane[0];
+        for (int j = 1; j < 16; ++j) out.lane[i] = kFold(out.lane[i], v[i].lane[j]);
+    }
+    return out;
 }
 
 // ---- kLanes rows. `part` says which kLanes of a group's 16 rows: always 0 here.
@@ -217,9 +244,6 @@ template <int kBits>
 inline Rows sum_end(const Sum<kBits>& sum, const std::int32_t* /*start*/) {
     return each([&](int i) { return static_cast<float>(sum.lane[i]); });
 }
-
-// Bring the line that holds p closer: nothing to do here.
-inline void prefetch(const void* /*p*/) {}
 
 }  // namespace simd_emulated
 }  // namespace
