@@ -140,7 +140,8 @@ private:
         stop_timer_.async_wait([this](const boost::system::error_code& problem) {
             if (problem) return;
             listener_.close_all();
-            io_->stop();
+            // After the turn in which the sessions give up what ran for them.
+            boost::asio::post(*io_, [this] { io_->stop(); });
         });
     }
 
