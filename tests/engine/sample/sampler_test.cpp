@@ -247,7 +247,8 @@ Ids plain_survivors(const std::vector<float>& logits, const Params& params) {
     const auto z = [&](std::int32_t id) {
         return logits[static_cast<std::size_t>(id)] / params.temperature;
     };
-    std::stable_sort(ids.begin(), ids.end(), [&](auto a, auto b) { return z(a) > z(b); });
+    std::sort(ids.begin(), ids.end(),
+              [&](auto a, auto b) { return z(a) != z(b) ? z(a) > z(b) : a < b; });
     const auto weight = [&](std::int32_t id) { return double{exp_f32(z(id) - z(ids[0]))}; };
     if (params.top_k > 0) ids.resize(static_cast<std::size_t>(params.top_k));
     double total = 0;
