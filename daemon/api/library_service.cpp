@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kMaxImportsWaiting = 64;
 constexpr const char* kDefaultModel = "default_model";
 
+// shared_ptr: handed from callback to callback, one owner at a time; std::function wants copies.
 using SharedHashed = std::shared_ptr<library::HashedFile>;
 
 std::string file_stem(const std::string& path) {
@@ -54,7 +55,6 @@ void LibraryService::on_facts(Result<supervise::FileFacts> facts) {
     imports_.front().facts = *std::move(facts);
     const auto hash = [path = imports_.front().request.path, this]() -> Result<SharedHashed> {
         HEARTH_TRY(library::HashedFile hashed, library::hash_file(path, stop_));
-        // Shared by the callbacks that hand it from thread to thread, one after the other.
         return std::make_shared<library::HashedFile>(std::move(hashed));
     };
     jobs_.run<SharedHashed>(hash, lifeline_.guard([this](Result<SharedHashed> hashed) {

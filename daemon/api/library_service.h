@@ -59,6 +59,7 @@ private:
 
     void next_import();
     void on_facts(Result<supervise::FileFacts> facts);
+    // shared_ptr: see the .cpp.
     void on_hashed(Result<std::shared_ptr<library::HashedFile>> hashed);
     void on_placed(library::Package package, Result<library::Placed> placed);
     void finish_import(Result<Imported> result);

@@ -1,10 +1,6 @@
 // Reads typed fields out of a JSON object that somebody else wrote. The first thing that is wrong
 // is kept as a Failure that names the field, and every later read gives a default: so a request is
-// read in one go and checked once at the end.
-//
-//   Fields fields(object);
-//   const auto temperature = fields.number("temperature", {0.0, 2.0});
-//   if (fields.failure()) …
+// read in one go and checked once at the end (see read_options in generation_options.cpp).
 #pragma once
 
 #include <boost/json/array.hpp>

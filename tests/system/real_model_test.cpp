@@ -4,6 +4,7 @@
 #include <csignal>
 #include <thread>
 
+#include "ipc/protocol/fields.h"
 #include "tests/support/paths.h"
 #include "tests/system/running_daemon.h"
 
@@ -46,6 +47,24 @@ protected:
 
     static inline std::unique_ptr<RunningDaemon> daemon_;
 };
+
+TEST_F(RealModelSystemTest, PromptIdsAreThoseOfTheReference) {
+    const auto cases =
+        protocol::parse_json(text_of(test_data("references/smollm2-135m-instruct/greedy.json")));
+    ASSERT_TRUE(cases);
+    ASSERT_GE(cases->as_array().size(), 20U);
+    for (const auto& one : cases->as_array()) {
+        SCOPED_TRACE(std::string(one.at("name").as_string()));
+        protocol::ChatRequest request = chat("", 1);
+        request.messages = one.at("messages").as_array();
+        const auto reply = daemon_->client().chat(request);
+        ASSERT_TRUE(reply) << reply.error().message;
+        Ids expected;
+        for (const auto& id : one.at("prompt_ids").as_array())
+            expected.push_back(static_cast<std::int32_t>(id.as_int64()));
+        EXPECT_EQ(reply->prompt_token_ids, expected);
+    }
+}
 
 TEST_F(RealModelSystemTest, SixteenStreamsAtOnceEqualTheSameOneByOne) {
     const char* questions[] = {"Why is the sky blue?", "Name three rivers.",

@@ -17,12 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::filesystem::path temporary_folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "hearth-XXXXXX").string();
-    HEARTH_CHECK(::mkdtemp(pattern.data()) != nullptr);
-    return pattern;
-}
-
 // Our own environment without what would point a daemon elsewhere.
 std::vector<std::string> environment_in(const std::string& root) {
     std::vector<std::string> list;
@@ -64,7 +58,7 @@ std::string text_of(const std::filesystem::path& path) {
 
 RunningDaemon::RunningDaemon(const DaemonOptions& options)
     : arguments_(options.arguments),
-      root_(temporary_folder()),
+      root_(folder_.path()),
       client_(root_ / "run/hearth/hearth.sock") {
     if (!options.worker.empty()) arguments_.insert(arguments_.end(), {"--worker", options.worker});
     start_again();
@@ -85,8 +79,6 @@ RunningDaemon::~RunningDaemon() {
         ::kill(pid_, SIGKILL);
         ::waitpid(pid_, nullptr, 0);
     }
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
 }
 
 pid_t RunningDaemon::spawn(const std::vector<std::string>& arguments) const {

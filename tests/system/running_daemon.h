@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ipc/client/client.h"
+#include "tests/support/paths.h"
 
 namespace hearth::testing {
 
@@ -44,6 +45,7 @@ private:
     pid_t spawn(const std::vector<std::string>& arguments) const;
 
     std::vector<std::string> arguments_;
+    TempDir folder_;
     std::filesystem::path root_;
     client::Client client_;
     pid_t pid_ = 0;

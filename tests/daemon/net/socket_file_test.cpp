@@ -10,22 +10,16 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/paths.h"
+
 using namespace hearth;
 using namespace hearth::net;
 namespace fs = std::filesystem;
 
 namespace {
 
-class SocketFileTest : public testing::Test {
+class SocketFileTest : public ::testing::Test {
 protected:
-    SocketFileTest() {
-        std::string pattern = (fs::temp_directory_path() / "hearth-XXXXXX").string();
-        EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
-        root_ = pattern;
-        path_ = root_ / "run" / "hearth.sock";
-    }
-    ~SocketFileTest() override { fs::remove_all(root_); }
-
     // A socket that somebody bound; listening or left behind.
     int bind_socket(bool listening) const {
         fs::create_directories(root_ / "run");
@@ -45,8 +39,9 @@ protected:
         return info.st_mode & 0777U;
     }
 
-    fs::path root_;
-    std::string path_;
+    const hearth::testing::TempDir folder_;
+    const fs::path root_ = folder_.path();
+    const std::string path_ = root_ / "run" / "hearth.sock";
 };
 
 TEST_F(SocketFileTest, IsPrivateAndGoesWithItsOwner) {

@@ -12,6 +12,7 @@
 #include "daemon/store/migrations.h"
 #include "daemon/store/model_table.h"
 #include "daemon/store/settings_table.h"
+#include "tests/support/paths.h"
 
 using namespace hearth;
 using namespace hearth::store;
@@ -34,16 +35,8 @@ library::Package sample(const std::string& id) {
     return package;
 }
 
-class StoreTest : public testing::Test {
+class StoreTest : public ::testing::Test {
 protected:
-    StoreTest() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "hearth-XXXXXX").string();
-        EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
-        root_ = pattern;
-        path_ = root_ + "/hearth.db";
-    }
-    ~StoreTest() override { std::filesystem::remove_all(root_); }
-
     static std::unique_ptr<Store> open(const std::string& path) {
         auto store = Store::open(path, [](const Task& task) { task(); });
         EXPECT_TRUE(store) << store.error().message;
@@ -57,8 +50,8 @@ protected:
         return answer.get_future().get();
     }
 
-    std::string root_;
-    std::string path_;
+    const hearth::testing::TempDir folder_;
+    const std::string path_ = folder_.file("hearth.db");
 };
 
 TEST_F(StoreTest, PackagesAndSettingsAreThereAfterAReopening) {

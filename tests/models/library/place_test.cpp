@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "models/library/sha256.h"
+#include "tests/support/paths.h"
 
 using namespace hearth;
 using namespace hearth::library;
@@ -20,16 +21,12 @@ namespace {
 constexpr const char* kHashOfAbc =
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-class PlaceTest : public testing::Test {
+class PlaceTest : public ::testing::Test {
 protected:
     PlaceTest() {
-        std::string pattern = (fs::temp_directory_path() / "hearth-XXXXXX").string();
-        EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
-        root_ = pattern;
         folders_ = {root_ / "models", root_ / "partial"};
         EXPECT_TRUE(make_folders(folders_));
     }
-    ~PlaceTest() override { fs::remove_all(root_); }
 
     std::string write(const std::string& name, const std::string& text) const {
         std::ofstream(root_ / name) << text;
@@ -45,7 +42,8 @@ protected:
     }
     bool partial_is_empty() const { return fs::is_empty(folders_.partial); }
 
-    fs::path root_;
+    const hearth::testing::TempDir folder_;
+    const fs::path root_ = folder_.path();
     Folders folders_;
     std::atomic<bool> stop_ = false;
 };
