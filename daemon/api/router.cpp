@@ -4,7 +4,7 @@
 
 #include "daemon/api/failure_reply.h"
 #include "daemon/api/routes.h"
-#include "ipc/protocol/text.h"
+#include "engine/base/utf8.h"
 #include "ipc/protocol/version.h"
 
 namespace hearth::api {
@@ -113,7 +113,7 @@ std::variant<Match, Reply> Router::find(const RequestHead& head) {
     }
     if (allowed.empty())
         return refusal(404, "route_not_found",
-                       "there is no route " + protocol::replace_invalid_utf8(path.substr(0, 200)));
+                       "there is no route " + repair_utf8(path.substr(0, 200)));
     Reply reply = refusal(405, "method_not_allowed",
                           "this path takes " + allowed + ", not " + head.method.substr(0, 20));
     reply.headers.emplace_back("Allow", allowed);

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "ipc/worker/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::supervise {
 namespace {
@@ -30,7 +30,7 @@ void LineSplitter::finish() {
 
 void LineSplitter::give() {
     ++lines_;
-    if (lines_ <= kMaxLines && on_line_) on_line_(wire::repair_utf8(line_));
+    if (lines_ <= kMaxLines && on_line_) on_line_(repair_utf8(line_));
     if (lines_ == kMaxLines && on_line_) on_line_("(further lines of this worker are dropped)");
     line_.clear();
 }

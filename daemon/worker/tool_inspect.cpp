@@ -16,7 +16,7 @@
 #include "engine/model/config.h"
 #include "engine/model/families.h"
 #include "engine/text/tokenizer.h"
-#include "ipc/worker/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::worker {
 namespace {
@@ -28,7 +28,7 @@ struct Inspect {
     int descriptor = -1;
 };
 
-json::string text_of(std::string_view text) { return json::string(wire::repair_utf8(text)); }
+json::string text_of(std::string_view text) { return json::string(repair_utf8(text)); }
 
 std::string_view string_or_empty(const gguf::Metadata& metadata, std::string_view key) {
     const auto text = metadata.string_or(key, "");

@@ -9,7 +9,7 @@
 #include "daemon/worker/sandbox.h"
 #include "daemon/worker/tools.h"
 #include "engine/base/units.h"
-#include "ipc/worker/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::worker {
 namespace {
@@ -41,7 +41,7 @@ void add_tools(CLI::App& tools, int& exit_code) {
 }
 
 int fail(const Error& error) {
-    std::cerr << "hearth: " << wire::repair_utf8(error.message) << '\n';
+    std::cerr << "hearth: " << repair_utf8(error.message) << '\n';
     return 1;
 }
 

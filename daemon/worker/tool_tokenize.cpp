@@ -9,7 +9,7 @@
 #include "daemon/worker/tools.h"
 #include "engine/gguf/reader.h"
 #include "engine/text/tokenizer.h"
-#include "ipc/worker/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::worker {
 namespace {
@@ -38,7 +38,7 @@ Result<std::string> tokenize(const Tokenize& options) {
     for (const text::TokenId id : ids) {
         lines +=
             std::to_string(id) + "\t" +
-            boost::json::serialize(boost::json::string(wire::repair_utf8(tokenizer.piece(id)))) +
+            boost::json::serialize(boost::json::string(repair_utf8(tokenizer.piece(id)))) +
             "\n";
     }
     return lines;

@@ -21,18 +21,10 @@ void relax() {
 // inside a step, short enough that a thread without a core soon gives way.
 constexpr int kSpins = 1500;
 
-// Waits until `word` is no longer `old`: spins, then sleeps.
-std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t old) {
-    for (int i = 0; i < kSpins; ++i) {
-        const std::uint32_t now = word.load(std::memory_order_acquire);
-        if (now != old) return now;
-        relax();
-    }
-    word.wait(old, std::memory_order_acquire);
-    return word.load(std::memory_order_acquire);
-}
+// How often a spinning thread asks whether it keeps another one from running.
+constexpr int kSpinsBetweenLooks = 64;
 
-// The first number of a small system file; `fallback` when there is none.
+// The first line of a small system file; empty when there is none.
 std::string first_line(const std::string& path) {
     std::ifstream file(path);
     std::string line;
@@ -54,7 +46,8 @@ int quota_cores() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {
+ThreadPool::ThreadPool(int threads)
+    : threads_(std::max(threads, 1)), seen_(static_cast<std::size_t>(threads_)) {
     workers_.reserve(static_cast<std::size_t>(threads_ - 1));
     for (int i = 1; i < threads_; ++i) workers_.emplace_back([this, i] { work(i); });
 }
@@ -73,22 +66,53 @@ ThreadPool::Range ThreadPool::share(int count, int thread) const {
     return {edge(thread), edge(thread + 1)};
 }
 
+void ThreadPool::note_core(int thread) {
+    std::atomic<int>& core = seen_[static_cast<std::size_t>(thread)].core;
+    const int now = sched_getcpu();
+    if (core.load(std::memory_order_relaxed) != now) core.store(now, std::memory_order_relaxed);
+}
+
+bool ThreadPool::shares_core(int thread) const {
+    const int mine = sched_getcpu();
+    for (int i = 0; i < threads_; ++i)
+        if (i != thread &&
+            seen_[static_cast<std::size_t>(i)].core.load(std::memory_order_relaxed) == mine)
+            return true;
+    return false;
+}
+
+// Waits until `word` is no longer `old`: spins, then sleeps. On a busy machine two threads may sit
+// on one core; then the spinning one would only hold up the one it waits for, so it sleeps at once.
+std::uint32_t ThreadPool::wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t old,
+                                          int thread) const {
+    for (int i = 0; i < kSpins; ++i) {
+        const std::uint32_t now = word.load(std::memory_order_acquire);
+        if (now != old) return now;
+        if (i % kSpinsBetweenLooks == kSpinsBetweenLooks - 1 && shares_core(thread)) break;
+        relax();
+    }
+    word.wait(old, std::memory_order_acquire);
+    return word.load(std::memory_order_acquire);
+}
+
 void ThreadPool::run_job(Job job) {
     if (threads_ == 1) return job.call(job.context, 0);
+    note_core(0);
     job_ = job;
     busy_.store(static_cast<std::uint32_t>(threads_ - 1), std::memory_order_relaxed);
     round_.fetch_add(1, std::memory_order_release);
     round_.notify_all();
     job.call(job.context, 0);
     for (std::uint32_t busy = busy_.load(std::memory_order_acquire); busy != 0;)
-        busy = wait_for_change(busy_, busy);
+        busy = wait_for_change(busy_, busy, 0);
 }
 
 void ThreadPool::work(int thread) {
     pthread_setname_np(pthread_self(), ("hearth-cpu-" + std::to_string(thread)).c_str());
     for (std::uint32_t seen = 0;;) {
-        seen = wait_for_change(round_, seen);
+        seen = wait_for_change(round_, seen, thread);
         if (stopping_.load(std::memory_order_relaxed)) return;
+        note_core(thread);
         job_.call(job_.context, thread);
         // The caller may sleep on any value, not only on the last one.
         busy_.fetch_sub(1, std::memory_order_release);
@@ -96,7 +120,7 @@ void ThreadPool::work(int thread) {
     }
 }
 
-void ThreadPool::barrier() {
+void ThreadPool::barrier(int thread) {
     if (threads_ == 1) return;
     const std::uint32_t round = barrier_round_.load(std::memory_order_relaxed);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_ - 1) {
@@ -104,7 +128,7 @@ void ThreadPool::barrier() {
         barrier_round_.store(round + 1, std::memory_order_release);
         barrier_round_.notify_all();
     } else {
-        wait_for_change(barrier_round_, round);
+        wait_for_change(barrier_round_, round, thread);
     }
 }
 

@@ -44,16 +44,24 @@ public:
     };
     Range share(int count, int thread) const;
 
-    // Inside a region: returns once every thread has come here.
-    void barrier();
+    // Inside a region: returns once every thread has come here. `thread` is the caller's number.
+    void barrier(int thread);
 
 private:
     struct Job {
         void (*call)(void* context, int thread) = nullptr;
         void* context = nullptr;
     };
+    // The core that a thread was last seen on, in a cache line of its own.
+    struct alignas(64) Seen {
+        std::atomic<int> core{-1};
+    };
     void run_job(Job job);
     void work(int thread);
+    void note_core(int thread);
+    bool shares_core(int thread) const;
+    std::uint32_t wait_for_change(const std::atomic<std::uint32_t>& word, std::uint32_t old,
+                                  int thread) const;
 
     const int threads_;
     Job job_;  // written before round_ goes up
@@ -63,6 +71,7 @@ private:
     alignas(64) std::atomic<int> arrived_{0};
     alignas(64) std::atomic<std::uint32_t> barrier_round_{0};
     std::atomic<bool> stopping_{false};
+    std::vector<Seen> seen_;
     std::vector<std::thread> workers_;
 };
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/text/tokenizer.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::text {
 

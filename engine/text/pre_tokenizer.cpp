@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "engine/text/unicode_class.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::text {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/text/merge_list.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::text {
 namespace {

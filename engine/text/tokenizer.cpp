@@ -10,7 +10,7 @@
 #include "engine/text/sentence_piece_bpe.h"
 #include "engine/text/special_tokens.h"
 #include "engine/text/text_encoder.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "engine/text/vocabulary.h"
 
 namespace hearth::text {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::text {
 namespace {

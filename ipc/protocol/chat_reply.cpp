@@ -2,7 +2,7 @@
 #include <boost/json/value_from.hpp>
 
 #include "ipc/protocol/chat.h"
-#include "ipc/protocol/text.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::protocol {
 namespace {
@@ -27,7 +27,7 @@ std::string_view object_name(ReplyShape shape) {
 json::object token_json(const TokenLogprob& token) {
     json::array bytes;
     for (const char byte : token.bytes) bytes.emplace_back(static_cast<unsigned char>(byte));
-    return {{"token", replace_invalid_utf8(token.bytes)},
+    return {{"token", repair_utf8(token.bytes)},
             {"id", token.id},
             {"logprob", token.logprob},
             {"bytes", std::move(bytes)}};
@@ -54,7 +54,7 @@ json::object completion_logprobs(const Choice& choice) {
     json::array tokens, logprobs, tops, offsets;
     int offset = choice.text_offset;
     for (const TokenLogprob& token : choice.logprobs) {
-        const std::string text = replace_invalid_utf8(token.bytes);
+        const std::string text = repair_utf8(token.bytes);
         tokens.emplace_back(text);
         logprobs.emplace_back(token.logprob);
         offsets.emplace_back(offset);
@@ -62,7 +62,7 @@ json::object completion_logprobs(const Choice& choice) {
         json::object& top = tops.emplace_back(json::object()).get_object();
         // Two tokens may print alike; the likelier one, which comes first, keeps the place.
         for (const TokenLogprob& other : token.top)
-            top.emplace(replace_invalid_utf8(other.bytes), other.logprob);
+            top.emplace(repair_utf8(other.bytes), other.logprob);
     }
     return {{"tokens", std::move(tokens)},
             {"token_logprobs", std::move(logprobs)},

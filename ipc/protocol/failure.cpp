@@ -1,6 +1,6 @@
 #include "ipc/protocol/failure.h"
 
-#include "ipc/protocol/text.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::protocol {
 namespace {
@@ -17,7 +17,7 @@ json::object to_json(const Failure& failure, std::string_view type) {
     json::object error;
     error["code"] = to_string(failure.error.code);
     // Messages may quote foreign bytes: a file name, a template's own words.
-    error["message"] = replace_invalid_utf8(failure.error.message);
+    error["message"] = repair_utf8(failure.error.message);
     error["type"] = type;
     if (failure.param.empty())
         error["param"] = nullptr;

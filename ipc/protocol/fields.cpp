@@ -3,7 +3,7 @@
 #include <boost/json/stream_parser.hpp>
 #include <cmath>
 
-#include "ipc/protocol/text.h"
+#include "engine/base/utf8.h"
 #include "ipc/protocol/version.h"
 
 namespace hearth::protocol {
@@ -21,7 +21,7 @@ std::string show(double number) {
 }  // namespace
 
 Result<json::value> parse_json(std::string_view text) {
-    if (const auto at = first_invalid_utf8(text))
+    if (const auto at = find_utf8_error(text))
         return Error{ErrorCode::invalid_utf8,
                      "the body is not UTF-8: byte " + std::to_string(*at) + " is wrong"};
     json::parse_options options;

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "ipc/worker/fields.h"
-#include "ipc/worker/utf8.h"
+#include "engine/base/utf8.h"
 
 namespace hearth::wire {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "tests/engine/text/vocabulary_maker.h"
 
 namespace hearth::text {

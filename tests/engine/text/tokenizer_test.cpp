@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/text/detokenizer.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "tests/engine/text/vocabulary_maker.h"
 
 namespace hearth::text {

@@ -14,7 +14,7 @@
 #include "engine/text/pre_tokenizer.h"
 #include "engine/text/stop_matcher.h"
 #include "engine/text/tokenizer.h"
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 #include "tests/engine/text/vocabulary_maker.h"
 
 namespace {

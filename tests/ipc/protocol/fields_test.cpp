@@ -7,7 +7,7 @@
 
 #include "ipc/protocol/failure.h"
 #include "ipc/protocol/paths.h"
-#include "ipc/protocol/text.h"
+#include "engine/base/utf8.h"
 
 using namespace hearth;
 using namespace hearth::protocol;
@@ -61,11 +61,11 @@ TEST(Utf8, TheFirstWrongByteIsFound) {
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.text);
-        EXPECT_EQ(first_invalid_utf8(c.text), c.wrong);
-        EXPECT_FALSE(first_invalid_utf8(replace_invalid_utf8(c.text)));
-        EXPECT_EQ(replace_invalid_utf8(c.text) == c.text, !c.wrong);
+        EXPECT_EQ(find_utf8_error(c.text), c.wrong);
+        EXPECT_FALSE(find_utf8_error(repair_utf8(c.text)));
+        EXPECT_EQ(repair_utf8(c.text) == c.text, !c.wrong);
     }
-    EXPECT_EQ(replace_invalid_utf8("a\xC3z"), "a\xEF\xBF\xBDz");
+    EXPECT_EQ(repair_utf8("a\xC3z"), "a\xEF\xBF\xBDz");
 }
 
 class FieldsTest : public testing::Test {

@@ -50,7 +50,7 @@ TEST(ChatReply, HasTheShapeThatClientsKnow) {
     EXPECT_EQ(token.at("bytes"), json::value({0x48, 0x69}));
     // Half a character: the text shows a replacement, the bytes are exact.
     EXPECT_EQ(token.at("top_logprobs").at(1).at("token"), json::value("\xEF\xBF\xBD"));
-    EXPECT_EQ(token.at("top_logprobs").at(1).at("bytes"), json::value({0xC3}));
+    EXPECT_EQ(token.at("top_logprobs").at(1).at("bytes"), json::value(json::array{0xC3}));
     EXPECT_EQ(out.at("usage").at("total_tokens"), json::value(5));
     EXPECT_EQ(out.at("timings").at("tokens_per_second"), json::value(500.0));
     EXPECT_EQ(out.at("timings").at("prompt_tokens_per_second"), json::value(1000.0));

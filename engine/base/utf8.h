@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace hearth::text {
+namespace hearth {
 
 constexpr char32_t kReplacementCharacter = 0xFFFD;
 constexpr std::string_view kReplacementUtf8 = "\xEF\xBF\xBD";
@@ -27,6 +27,9 @@ Decoded decode_utf8(std::string_view text, std::size_t at);
 
 // The offset of the first byte of the first ill-formed sequence; empty when the text is valid.
 std::optional<std::size_t> find_utf8_error(std::string_view text);
+
+// The text with U+FFFD for each error: what must pass as UTF-8 although foreign bytes are in it.
+std::string repair_utf8(std::string_view text);
 
 // `code` must be a Unicode scalar value: at most U+10FFFF and no surrogate.
 void append_utf8(std::string& out, char32_t code);
@@ -45,4 +48,4 @@ private:
     std::string held_;  // at most 3 bytes: the start of a character
 };
 
-}  // namespace hearth::text
+}  // namespace hearth

@@ -1,9 +1,9 @@
 // Decoding by the table of well-formed byte sequences (Unicode 15, table 3-7).
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 #include "engine/base/check.h"
 
-namespace hearth::text {
+namespace hearth {
 namespace {
 
 struct Lead {
@@ -61,6 +61,14 @@ std::optional<std::size_t> find_utf8_error(std::string_view text) {
     return std::nullopt;
 }
 
+std::string repair_utf8(std::string_view text) {
+    std::string out;
+    Utf8Assembler assembler;
+    assembler.push(text, out);
+    assembler.flush(out);
+    return out;
+}
+
 void append_utf8(std::string& out, char32_t code) {
     const auto tail = [code](int shift) {
         return static_cast<char>(0x80u | ((code >> shift) & 0x3Fu));
@@ -103,4 +111,4 @@ void Utf8Assembler::flush(std::string& out) {
     held_.clear();
 }
 
-}  // namespace hearth::text
+}  // namespace hearth

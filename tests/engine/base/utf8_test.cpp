@@ -1,4 +1,4 @@
-#include "engine/text/utf8.h"
+#include "engine/base/utf8.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace hearth::text {
+namespace hearth {
 namespace {
 
 struct Bad {
@@ -99,5 +99,13 @@ TEST(Utf8, BytesOneAtATimeGiveTheSameTextAsAllAtOnce) {
     }
 }
 
+TEST(Utf8, RepairLeavesValidTextAndReplacesEachError) {
+    for (const Bad& bad : kBad) {
+        EXPECT_EQ(repair_utf8(bad.bytes), with_replacements(bad.displayed)) << bad.name;
+        EXPECT_FALSE(find_utf8_error(repair_utf8(bad.bytes))) << bad.name;
+    }
+    EXPECT_EQ(repair_utf8("a\xC3\xA9\xF0\x9F\x98\x80"), "a\xC3\xA9\xF0\x9F\x98\x80");
+}
+
 }  // namespace
-}  // namespace hearth::text
+}  // namespace hearth
