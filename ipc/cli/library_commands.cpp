@@ -67,7 +67,7 @@ void show(Context& context, const std::string& id) {
 struct ImportArguments {
     std::string path;
     std::string name;
-    std::string link = "automatic";
+    std::string link = "auto";
 };
 
 void import_model(Context& context, const ImportArguments& arguments) {
@@ -77,7 +77,7 @@ void import_model(Context& context, const ImportArguments& arguments) {
     const auto link = protocol::link_from_string(arguments.link);
     if (!link)
         return fail(context,
-                    {ErrorCode::bad_input, "--link takes automatic, copy, hardlink or in_place"});
+                    {ErrorCode::bad_input, "--link takes auto, copy, hardlink or in_place"});
     const auto reply =
         context.client.import_model({path.lexically_normal().string(), arguments.name, *link});
     if (!reply) return fail(context, reply.error());
@@ -119,7 +119,7 @@ void add_library_commands(CLI::App& app, Context& context) {
     import_command->add_option("--name", arguments->name, "What to call it");
     import_command->add_option(
         "--link", arguments->link,
-        "automatic (hard link where possible, else copy), copy, hardlink, or in_place");
+        "auto (hard link where possible, else copy), copy, hardlink, or in_place");
     import_command->add_flag("--json", context.json, "Print JSON");
     import_command->callback([&context, arguments] { import_model(context, *arguments); });
 
