@@ -144,8 +144,8 @@ void Attention::make_units(const AttentionConfig& config) {
                                       .first_head = kv_head * group + head,
                                       .heads = std::min(heads, group - head)});
         }
-    std::stable_sort(units_.begin(), units_.end(),
-                     [](const Unit& a, const Unit& b) { return chunks_of(a) > chunks_of(b); });
+    std::sort(units_.begin(), units_.end(),
+              [](const Unit& a, const Unit& b) { return chunks_of(a) > chunks_of(b); });
     first_part_.assign(1, 0);
     for (const Unit& unit : units_) first_part_.push_back(first_part_.back() + chunks_of(unit));
 }
@@ -250,7 +250,7 @@ void Attention::split_units(const Call& call, View q, View out, SplitScratch scr
         Partial mine = part(i);
         run_chunk(call, q, units_[count(unit)], i - first_part_[count(unit)], mine);
     }
-    pool_.barrier();
+    pool_.barrier(scratch.thread);
     const auto units = static_cast<int>(units_.size());
     for (int i = next_merge_.fetch_add(1); i < units; i = next_merge_.fetch_add(1)) {
         const Unit& whole = units_[count(i)];
@@ -275,7 +275,7 @@ Result<void> Attention::attend(const Call& call, View q, View out) {
         float* scratch = scratch_.floats() + own * count(thread);
         float* results = scratch_.floats() + own * count(pool_.threads());
         if (split)
-            split_units(call, q, out, {scratch, results});
+            split_units(call, q, out, {thread, scratch, results});
         else
             whole_units(call, q, out, scratch);
     });

@@ -71,6 +71,7 @@ private:
     };
     struct Partial;
     struct SplitScratch {
+        int thread;
         float* own;
         float* results;
     };

@@ -83,7 +83,7 @@ Products::Prepared Products::prepare(const PackedWeight& weight, const ProductIn
                               .rounded = weight.has_quants() ? memory : nullptr,
                               .plain = weight.has_floats() ? static_cast<float*>(after) : nullptr};
     kernels_.prepare(args);
-    if (!plan.own) pool_.barrier();
+    if (!plan.own) pool_.barrier(thread);
     return {args.rounded, args.plain};
 }
 

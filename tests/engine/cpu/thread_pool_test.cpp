@@ -69,9 +69,9 @@ TEST(ThreadPool, ABarrierSeparatesWhatThreadsWriteAndRead) {
         const auto mine = static_cast<std::size_t>(thread);
         for (int round = 1; round < 500; ++round) {
             values[mine] = round;
-            pool.barrier();
+            pool.barrier(thread);
             for (const int value : values) EXPECT_EQ(value, round);
-            pool.barrier();
+            pool.barrier(thread);
         }
     });
 }
