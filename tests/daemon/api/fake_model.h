@@ -11,6 +11,15 @@
 
 namespace hearth::testing {
 
+// Sanitizers take memory of their own: figures mean nothing then.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
 // A "model file" of which the fake worker's inspection prints the content.
 inline std::string fake_model_file(const RunningDaemon& daemon, const std::string& name) {
     const std::string path = daemon.root() / (name + ".gguf");

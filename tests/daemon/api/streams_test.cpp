@@ -187,7 +187,7 @@ TEST_F(StreamsTest, ASlowReaderHoldsUpItselfOnly) {
     // The others are served, while what waits for the deaf one stays bounded.
     for (int i = 0; i < 20; ++i) ASSERT_TRUE(daemon_.client().complete(prompt("count 200")));
     EXPECT_EQ(running(), 1);
-    EXPECT_LT(resident_bytes(), before + (8U << 20U));
+    EXPECT_TRUE(kSanitized || resident_bytes() < before + (8U << 20U)) << resident_bytes();
 }
 
 TEST_F(StreamsTest, AReaderThatWakesUpGetsEverything) {
