@@ -69,18 +69,27 @@ int forbid(void* filter, const char* const (&names)[kCount]) {
     return 0;
 }
 
-// Opening for writing or making, by the flags in argument `index`.
-int forbid_writing(void* filter, int call, unsigned index) {
-    const struct {
-        std::uint64_t mask;
-        std::uint64_t value;
-    } cases[] = {{O_ACCMODE, O_WRONLY}, {O_ACCMODE, O_RDWR}, {O_CREAT, O_CREAT}};
-    for (const auto& [mask, value] : cases) {
-        const int result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 1,
-                                            SCMP_CMP(index, SCMP_CMP_MASKED_EQ, mask, value));
-        if (result != 0) return result;
-    }
-    return 0;
+// Forbids a call when `argument` under `mask` has the value. Made by hand: the library's macros are
+// C.
+struct Masked {
+    unsigned argument;
+    std::uint64_t mask;
+    std::uint64_t value;
+};
+int forbid_when(void* filter, int call, Masked masked) {
+    const scmp_arg_cmp compare{.arg = masked.argument,
+                               .op = SCMP_CMP_MASKED_EQ,
+                               .datum_a = masked.mask,
+                               .datum_b = masked.value};
+    return seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &compare);
+}
+
+// Opening for writing or making, by the flags in an argument.
+int forbid_writing(void* filter, int call, unsigned flags) {
+    int result = forbid_when(filter, call, {flags, O_ACCMODE, O_WRONLY});
+    if (result == 0) result = forbid_when(filter, call, {flags, O_ACCMODE, O_RDWR});
+    if (result == 0) result = forbid_when(filter, call, {flags, O_CREAT, O_CREAT});
+    return result;
 }
 
 int add_rules(void* filter, bool can_write) {
@@ -88,18 +97,12 @@ int add_rules(void* filter, bool can_write) {
     if (result == 0) result = forbid(filter, kForbidden);
     // A clone without CLONE_THREAD is a process. The flags of clone3 lie in memory, where a filter
     // cannot look: the C library falls back to clone when there is none.
-    if (result == 0) {
-        result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                  SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
-    }
+    if (result == 0) result = forbid_when(filter, SCMP_SYS(clone), {0, CLONE_THREAD, 0});
     for (const int call : {SCMP_SYS(clone3), SCMP_SYS(openat2)}) {
         if (result == 0) result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), call, 0);
     }
     // Typing into the terminal that a tool was started from.
-    if (result == 0) {
-        result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-                                  SCMP_A1(SCMP_CMP_MASKED_EQ, 0xFFFFFFFFU, TIOCSTI));
-    }
+    if (result == 0) result = forbid_when(filter, SCMP_SYS(ioctl), {1, 0xFFFFFFFFU, TIOCSTI});
     if (can_write) return result;
     if (result == 0) result = forbid(filter, kWriting);
     if (result == 0) result = forbid_writing(filter, SCMP_SYS(open), 1);
