@@ -37,7 +37,7 @@ protected:
         ASSERT_FALSE(mapped.has_value());
         EXPECT_EQ(to_string(mapped.error().code), to_string(code)) << mapped.error().message;
         EXPECT_NE(mapped.error().message.find(path), std::string::npos);
-        EXPECT_LT(took, std::chrono::milliseconds(100));
+        EXPECT_LT(took, std::chrono::seconds(3));
     }
 
     std::filesystem::path folder_;
