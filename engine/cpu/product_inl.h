@@ -6,8 +6,8 @@
 //   work     a tile is T tokens by G registers of rows: unpacked weights are used T times, shared
 //            activations G times. A slab of groups stays in the first-level cache while all panels
 //            pass over it
-//   numbers  per (sub-)block acc = fma(fl(d * da), dot, acc), then acc = fma(min, da_sum, acc);
-//            dot is an exact integer sum (engine/quant/README.md)
+//   numbers  per (sub-)block acc = fma(fl(d * da), dot, acc), then acc = fma(min, da_sum, acc),
+//            where dot is an exact integer sum (engine/quant/README.md)
 namespace hearth::cpu {
 namespace {
 
