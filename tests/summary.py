@@ -4,6 +4,7 @@ result, and on a skip that tests/expected_skips.txt does not expect on this mach
 
 usage: summary.py RESULTS_FOLDER EXPECTED_SKIPS
 """
+import ctypes
 import fnmatch
 import os
 import pathlib
@@ -18,10 +19,16 @@ def cpu_has(*flags):
     return all(flag in words for flag in flags)
 
 
+def has_landlock():
+    landlock_create_ruleset, version_flag = 444, 1
+    return ctypes.CDLL(None).syscall(landlock_create_ruleset, None, 0, version_flag) > 0
+
+
 CONDITIONS = {
     "no-shared-data": lambda build: not (ROOT.parent / "shared" / "data").is_dir(),
     "no-avx512": lambda build: not cpu_has("avx512f", "avx512bw", "avx512vl", "avx512_vnni"),
     "no-avx2": lambda build: not cpu_has("avx2", "fma", "f16c"),
+    "no-landlock": lambda build: not has_landlock(),
     "sanitizer": lambda build: build != "release",
     "root": lambda build: os.geteuid() == 0,
     "not-root": lambda build: os.geteuid() != 0,
