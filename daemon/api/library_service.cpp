@@ -80,7 +80,7 @@ void LibraryService::on_hashed(Result<SharedHashed> hashed) {
 library::Package LibraryService::describe(const Job& job) const {
     library::Package package;
     package.name = job.request.name;
-    if (package.name.empty()) package.name = job.facts.name;
+    // People know the file by its name; the name inside is often that of a training run.
     if (package.name.empty()) package.name = file_stem(job.request.path);
     std::string id = library::id_from_name(package.name);
     // The same model in another precision is another package; its id says which.

@@ -40,7 +40,7 @@ std::optional<Link> link_from_string(std::string_view name);
 
 struct ImportRequest {
     std::string path;  // absolute
-    std::string name;  // empty: the model's own, else the file's
+    std::string name;  // empty: the file's
     Link link = Link::automatic;
 };
 struct ImportReply {
