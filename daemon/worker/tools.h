@@ -2,7 +2,8 @@
 // or 1 with a sentence on the error stream; 2 (from main) for arguments that do not fit.
 #pragma once
 
-#include <CLI/App.hpp>
+// The whole library and not App.hpp: its classes live in headers, and sanitizers want all of them.
+#include <CLI/CLI.hpp>
 
 namespace hearth::worker {
 
