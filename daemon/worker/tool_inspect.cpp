@@ -12,11 +12,11 @@
 #include "daemon/worker/sandbox.h"
 #include "daemon/worker/tool_parts.h"
 #include "daemon/worker/tools.h"
+#include "engine/base/utf8.h"
 #include "engine/gguf/reader.h"
 #include "engine/model/config.h"
 #include "engine/model/families.h"
 #include "engine/text/tokenizer.h"
-#include "engine/base/utf8.h"
 
 namespace hearth::worker {
 namespace {

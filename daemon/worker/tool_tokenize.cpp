@@ -7,9 +7,9 @@
 
 #include "daemon/worker/tool_parts.h"
 #include "daemon/worker/tools.h"
+#include "engine/base/utf8.h"
 #include "engine/gguf/reader.h"
 #include "engine/text/tokenizer.h"
-#include "engine/base/utf8.h"
 
 namespace hearth::worker {
 namespace {
@@ -36,10 +36,9 @@ Result<std::string> tokenize(const Tokenize& options) {
     }
     std::string lines;
     for (const text::TokenId id : ids) {
-        lines +=
-            std::to_string(id) + "\t" +
-            boost::json::serialize(boost::json::string(repair_utf8(tokenizer.piece(id)))) +
-            "\n";
+        lines += std::to_string(id) + "\t" +
+                 boost::json::serialize(boost::json::string(repair_utf8(tokenizer.piece(id)))) +
+                 "\n";
     }
     return lines;
 }

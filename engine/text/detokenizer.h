@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "engine/text/tokenizer.h"
 #include "engine/base/utf8.h"
+#include "engine/text/tokenizer.h"
 
 namespace hearth::text {
 

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 
-#include "engine/text/unicode_class.h"
 #include "engine/base/utf8.h"
+#include "engine/text/unicode_class.h"
 
 namespace hearth::text {
 namespace {

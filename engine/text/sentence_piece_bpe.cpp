@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "engine/text/merge_list.h"
 #include "engine/base/utf8.h"
+#include "engine/text/merge_list.h"
 
 namespace hearth::text {
 namespace {

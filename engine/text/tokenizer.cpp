@@ -5,12 +5,12 @@
 
 #include "engine/base/check.h"
 #include "engine/base/units.h"
+#include "engine/base/utf8.h"
 #include "engine/gguf/text.h"
 #include "engine/text/byte_level_bpe.h"
 #include "engine/text/sentence_piece_bpe.h"
 #include "engine/text/special_tokens.h"
 #include "engine/text/text_encoder.h"
-#include "engine/base/utf8.h"
 #include "engine/text/vocabulary.h"
 
 namespace hearth::text {

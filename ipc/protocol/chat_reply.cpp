@@ -1,8 +1,8 @@
 // Replies in the shape of OpenAI's API.
 #include <boost/json/value_from.hpp>
 
-#include "ipc/protocol/chat.h"
 #include "engine/base/utf8.h"
+#include "ipc/protocol/chat.h"
 
 namespace hearth::protocol {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <utility>
 
-#include "ipc/worker/fields.h"
 #include "engine/base/utf8.h"
+#include "ipc/worker/fields.h"
 
 namespace hearth::wire {
 namespace {

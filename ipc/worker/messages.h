@@ -139,7 +139,7 @@ struct PickedLogprob {
 };
 struct Delta {
     std::uint64_t number = 0;  // 0, 1, 2, … within a generation
-    std::string text{};          // whole characters
+    std::string text{};        // whole characters
     std::vector<std::int32_t> ids{};
     std::vector<PickedLogprob> logprobs{};  // one per id when asked for, else empty
 };

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/text/detokenizer.h"
 #include "engine/base/utf8.h"
+#include "engine/text/detokenizer.h"
 #include "tests/engine/text/vocabulary_maker.h"
 
 namespace hearth::text {

@@ -10,11 +10,11 @@
 
 #include "engine/base/check.h"
 #include "engine/base/marked_text.h"
+#include "engine/base/utf8.h"
 #include "engine/text/detokenizer.h"
 #include "engine/text/pre_tokenizer.h"
 #include "engine/text/stop_matcher.h"
 #include "engine/text/tokenizer.h"
-#include "engine/base/utf8.h"
 #include "tests/engine/text/vocabulary_maker.h"
 
 namespace {

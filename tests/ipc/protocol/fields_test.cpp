@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
+#include "engine/base/utf8.h"
 #include "ipc/protocol/failure.h"
 #include "ipc/protocol/paths.h"
-#include "engine/base/utf8.h"
 
 using namespace hearth;
 using namespace hearth::protocol;
