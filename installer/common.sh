@@ -65,6 +65,7 @@ configure_and_build() {
     mkdir -p "$root/build"
     (cd "$root" && cmake --preset "$preset" "${flags[@]}" >"build/$preset.configure.log" 2>&1) ||
         { cat "$root/build/$preset.configure.log" >&2; die "cmake failed"; }
+    ninja -C "$root/build/$preset" -n "$@" | grep -q 'no work to do' && return 0
     cmake --build "$root/build/$preset" --target "$@" >&2 || die "the build failed"
 }
 
