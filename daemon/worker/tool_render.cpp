@@ -1,7 +1,5 @@
 // `render`: a chat template and the variables it sees, to the prompt text.
 #include <boost/json/object.hpp>
-#include <chrono>
-#include <ctime>
 #include <memory>
 #include <string>
 
@@ -10,6 +8,7 @@
 #include "daemon/worker/tool_parts.h"
 #include "daemon/worker/tools.h"
 #include "engine/chat/template.h"
+#include "engine/generate/prompt.h"
 
 namespace hearth::worker {
 namespace {
@@ -19,19 +18,6 @@ struct Render {
     std::string input;
     std::string now;
 };
-
-chat::LocalTime clock_time() {
-    const std::time_t seconds =
-        std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm local{};
-    localtime_r(&seconds, &local);
-    return {.year = local.tm_year + 1900,
-            .month = local.tm_mon + 1,
-            .day = local.tm_mday,
-            .hour = local.tm_hour,
-            .minute = local.tm_min,
-            .second = local.tm_sec};
-}
 
 // The model's own marks are trusted, as they are in the engine; all else comes from outside.
 chat::Value variables_of(const boost::json::object& input) {
@@ -53,7 +39,7 @@ Result<std::string> render(const Render& options) {
     if (!input.is_object()) {
         return Error{ErrorCode::bad_input, options.input + " is not a JSON object"};
     }
-    chat::RenderOptions render_options{.now = clock_time(), .limits = {}};
+    chat::RenderOptions render_options{.now = generate::local_time(), .limits = {}};
     if (!options.now.empty()) {
         HEARTH_TRY(render_options.now, chat::LocalTime::parse(options.now));
     }

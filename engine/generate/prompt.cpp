@@ -14,18 +14,6 @@ namespace hearth::generate {
 
 namespace {
 
-chat::LocalTime local_time() {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    return {.year = local.tm_year + 1900,
-            .month = local.tm_mon + 1,
-            .day = local.tm_mday,
-            .hour = local.tm_hour,
-            .minute = local.tm_min,
-            .second = local.tm_sec};
-}
-
 // The caller's variables, and the tokens that templates expect from the model. Those are trusted
 // text.
 chat::Value with_model_tokens(const text::Tokenizer& tokenizer, const chat::Value& variables) {
@@ -57,6 +45,18 @@ Result<std::vector<std::int32_t>> encode(const LoadedModel& model, const Prompt&
 }
 
 }  // namespace
+
+chat::LocalTime local_time() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    localtime_r(&now, &local);
+    return {.year = local.tm_year + 1900,
+            .month = local.tm_mon + 1,
+            .day = local.tm_mday,
+            .hour = local.tm_hour,
+            .minute = local.tm_min,
+            .second = local.tm_sec};
+}
 
 Result<MarkedText> render_chat(const LoadedModel& model, const chat::Value& variables) {
     if (!model.chat_template)

@@ -14,6 +14,9 @@ namespace hearth::generate {
 
 using Prompt = std::variant<ChatPrompt, TextPrompt, IdsPrompt>;
 
+// What a template that asks for the time is told.
+chat::LocalTime local_time();
+
 // The text of a chat, in the local time of this machine. The template sees the caller's variables,
 // and the model's bos_token and eos_token where the caller names none. template_failed when the
 // model has no usable template.
