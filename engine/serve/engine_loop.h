@@ -21,9 +21,9 @@ namespace hearth::serve {
 
 struct LoopOptions {
     int step_rows = 512;  // most rows of one step
-    // Most prompt rows of a step that also extends answers: they stall meanwhile. SmolLM2-135M on
-    // two busy AVX-512 threads reads 305 tokens/s in steps of 512, 321 in steps of 64 and 280 in
-    // steps of 32 (bench.h), so 64 costs nothing.
+    // Most prompt rows of a step that also extends answers, which wait for it. SmolLM2-135M Q4_1 on
+    // two AVX-512 threads reads 650 tokens/s in steps of 512 rows, 642 of 128, 619 of 64, 464 of 32
+    // (bench.h; the machine was shared).
     int prompt_rows = 64;
     int sequences = 64;  // running at once
     int waiting = 256;   // beyond those that run; then submit answers busy
