@@ -85,7 +85,8 @@ library::Package LibraryService::describe(const Job& job) const {
     std::string id = library::id_from_name(package.name);
     // The same model in another precision is another package; its id says which.
     const std::string precision = library::id_from_name(job.facts.quantization);
-    if (job.request.name.empty() && !job.facts.quantization.empty() && !id.ends_with(precision))
+    if (job.request.name.empty() && !job.facts.quantization.empty() &&
+        id.find(precision) == std::string::npos)
         id += "-" + precision;
     package.id = library::free_id(
         id, [this](const std::string& taken) { return library_.find(taken) != nullptr; });
