@@ -12,6 +12,7 @@
 #include "engine/cpu/cpu_attention.h"
 #include "engine/cpu/cpu_products.h"
 #include "engine/cpu/packed_weight.h"
+#include "engine/ops/host_copy.h"
 #include "engine/ops/shape_checks.h"
 
 namespace hearth::cpu {
@@ -126,19 +127,9 @@ Result<KvMemory> CpuOps::allocate_kv(const KvShape& shape) {
     return KvMemory{.shape = shape, .bytes_per_page = bytes, .memory = std::move(memory)};
 }
 
-void CpuOps::write(std::span<const float> from, View to) {
-    const auto cols = static_cast<std::size_t>(to.cols);
-    HEARTH_CHECK(from.size() == static_cast<std::size_t>(to.rows) * cols);
-    for (int i = 0; i < to.rows; ++i)
-        std::ranges::copy(from.subspan(static_cast<std::size_t>(i) * cols, cols), to.row(i));
-}
+void CpuOps::write(std::span<const float> from, View to) { copy_from_host(from, to); }
 
-void CpuOps::read(View from, std::span<float> to) {
-    const auto cols = static_cast<std::size_t>(from.cols);
-    HEARTH_CHECK(to.size() == static_cast<std::size_t>(from.rows) * cols);
-    for (int i = 0; i < from.rows; ++i)
-        std::copy_n(from.row(i), cols, to.begin() + i * static_cast<std::ptrdiff_t>(cols));
-}
+void CpuOps::read(View from, std::span<float> to) { copy_to_host(from, to); }
 
 void CpuOps::begin_step(const StepInput& step) {
     shape_checks::step(step);

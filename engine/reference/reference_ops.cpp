@@ -8,6 +8,7 @@
 
 #include "engine/base/aligned_buffer.h"
 #include "engine/base/check.h"
+#include "engine/ops/host_copy.h"
 #include "engine/ops/math.h"
 #include "engine/ops/shape_checks.h"
 #include "engine/reference/attention.h"
@@ -91,19 +92,9 @@ Result<KvMemory> ReferenceOps::allocate_kv(const KvShape& shape) {
     return KvMemory{.shape = shape, .bytes_per_page = bytes, .memory = std::move(memory)};
 }
 
-void ReferenceOps::write(std::span<const float> from, View to) {
-    const auto cols = static_cast<std::size_t>(to.cols);
-    HEARTH_CHECK(from.size() == static_cast<std::size_t>(to.rows) * cols);
-    for (int i = 0; i < to.rows; ++i)
-        std::ranges::copy(from.subspan(static_cast<std::size_t>(i) * cols, cols), to.row(i));
-}
+void ReferenceOps::write(std::span<const float> from, View to) { copy_from_host(from, to); }
 
-void ReferenceOps::read(View from, std::span<float> to) {
-    const auto cols = static_cast<std::size_t>(from.cols);
-    HEARTH_CHECK(to.size() == static_cast<std::size_t>(from.rows) * cols);
-    for (int i = 0; i < from.rows; ++i)
-        std::ranges::copy(row_of(from, i), to.begin() + i * static_cast<std::ptrdiff_t>(cols));
-}
+void ReferenceOps::read(View from, std::span<float> to) { copy_to_host(from, to); }
 
 void ReferenceOps::begin_step(const StepInput& step) {
     shape_checks::step(step);
