@@ -35,7 +35,4 @@ bool ensure_daemon(Context& context);
 // Prints the error and sets the exit code.
 void fail(Context& context, const Error& error);
 
-// The folder of our own executable, where hearthd and hearth-worker lie, too.
-std::string own_folder();
-
 }  // namespace hearth::cli

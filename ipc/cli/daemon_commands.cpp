@@ -114,7 +114,9 @@ void unload(Context& context, const std::string& id) {
 
 // What `hearthd --version` prints, or nothing when there is no such program.
 std::string installed_version() {
-    const std::string command = "'" + own_folder() + "/hearthd' --version 2>/dev/null";
+    const auto program = client::program_beside_us("hearthd");
+    if (!program) return {};
+    const std::string command = "'" + *program + "' --version 2>/dev/null";
     std::FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return {};
     std::array<char, 512> buffer{};

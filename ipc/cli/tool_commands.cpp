@@ -12,6 +12,7 @@
 
 #include "ipc/cli/commands.h"
 #include "ipc/cli/output.h"
+#include "ipc/client/daemon_process.h"
 
 namespace hearth::cli {
 namespace {
@@ -55,16 +56,16 @@ void become_tool(Context& context, const Tool& tool, std::vector<std::string> ar
         if (!path) return;
         arguments[0] = *std::move(path);
     }
-    const std::string program = own_folder() + "/hearth-worker";
-    std::vector<std::string> words = {program, "tool", tool.name};
+    const auto program = client::program_beside_us("hearth-worker");
+    if (!program) return fail(context, program.error());
+    std::vector<std::string> words = {*program, "tool", tool.name};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
     pointers.push_back(nullptr);
-    execv(program.c_str(), pointers.data());
-    fail(context, {ErrorCode::io_failed, "cannot start " + program + ": " +
-                                             std::generic_category().message(errno) +
-                                             "; is Hearth installed whole?"});
+    execv(program->c_str(), pointers.data());
+    fail(context, {ErrorCode::io_failed,
+                   "cannot start " + *program + ": " + std::generic_category().message(errno)});
 }
 
 }  // namespace

@@ -22,16 +22,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Result<std::string> program_beside_us() {
-    std::error_code problem;
-    const auto self = std::filesystem::read_symlink("/proc/self/exe", problem);
-    if (problem) return Error{ErrorCode::io_failed, "our own program was not found"};
-    const std::string program = self.parent_path() / "hearthd";
-    if (::access(program.c_str(), X_OK) != 0)
-        return Error{ErrorCode::not_found, "there is no program hearthd at " + program};
-    return program;
-}
-
 // Where hearthd's own words go until it has its log: read back when it does not start.
 Result<std::string> start_log() {
     const std::string folder = protocol::user_paths().state + "/logs";
@@ -104,10 +94,21 @@ std::optional<int> exit_code_of(pid_t pid) {
 
 }  // namespace
 
+Result<std::string> program_beside_us(std::string_view name) {
+    std::error_code problem;
+    const auto self = std::filesystem::read_symlink("/proc/self/exe", problem);
+    if (problem) return Error{ErrorCode::io_failed, "our own program was not found"};
+    const std::string program = self.parent_path() / name;
+    if (::access(program.c_str(), X_OK) != 0)
+        return Error{ErrorCode::not_found, "there is no program " + std::string(name) + " at " +
+                                               program + "; is Hearth installed whole?"};
+    return program;
+}
+
 Result<void> start_daemon(const Client& client, const StartOptions& options) {
     std::string program = options.program;
     if (program.empty()) {
-        HEARTH_TRY(program, program_beside_us());
+        HEARTH_TRY(program, program_beside_us("hearthd"));
     }
     HEARTH_TRY(const std::string log, start_log());
     HEARTH_TRY(const pid_t pid, spawn(program, client.socket_path(), log, options));

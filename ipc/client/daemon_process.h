@@ -3,12 +3,17 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/result.h"
 #include "ipc/client/client.h"
 
 namespace hearth::client {
+
+// The path of another program of Hearth, which lies beside our own executable. not_found: it does
+// not.
+Result<std::string> program_beside_us(std::string_view name);
 
 struct StartOptions {
     std::string program;                 // empty: hearthd beside our own executable
