@@ -16,6 +16,7 @@ struct RequestHead {
     std::string target;  // path and query, as sent
     std::string content_type;
     std::string content_encoding;
+    bool over_tcp = false;  // else over the Unix socket
 };
 
 struct Reply {

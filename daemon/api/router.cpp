@@ -10,25 +10,27 @@
 namespace hearth::api {
 namespace {
 
+using enum access::Permission;
+
 constexpr std::size_t kNone = 0;
 constexpr std::size_t kSmall = 64UL << 10U;
 constexpr std::size_t kPrompt = protocol::kMaxBodyBytes;
 
 constexpr std::array kRoutes = std::to_array<Route>({
-    {"POST", "/v1/chat/completions", kPrompt, chat},
-    {"POST", "/v1/completions", kPrompt, complete},
-    {"GET", "/v1/models", kNone, list_for_openai},
-    {"GET", "/v1/models/{id}", kNone, show_for_openai},
-    {"GET", "/hearth/v1/status", kNone, status},
-    {"GET", "/hearth/v1/models", kNone, list_models},
-    {"POST", "/hearth/v1/models/import", kSmall, import_model},
-    {"GET", "/hearth/v1/models/{id}", kNone, show_model},
-    {"DELETE", "/hearth/v1/models/{id}", kNone, delete_model},
-    {"POST", "/hearth/v1/models/{id}/load", kSmall, load_model},
-    {"POST", "/hearth/v1/models/{id}/unload", kSmall, unload_model},
-    {"POST", "/hearth/v1/models/{id}/default", kSmall, choose_default},
-    {"POST", "/hearth/v1/shutdown", kSmall, shut_down},
-    {"GET", "/health", kNone, health},
+    {"POST", "/v1/chat/completions", token, kPrompt, chat},
+    {"POST", "/v1/completions", token, kPrompt, complete},
+    {"GET", "/v1/models", token, kNone, list_for_openai},
+    {"GET", "/v1/models/{id}", token, kNone, show_for_openai},
+    {"GET", "/hearth/v1/status", token, kNone, status},
+    {"GET", "/hearth/v1/models", token, kNone, list_models},
+    {"POST", "/hearth/v1/models/import", owner, kSmall, import_model},
+    {"GET", "/hearth/v1/models/{id}", token, kNone, show_model},
+    {"DELETE", "/hearth/v1/models/{id}", token, kNone, delete_model},
+    {"POST", "/hearth/v1/models/{id}/load", token, kSmall, load_model},
+    {"POST", "/hearth/v1/models/{id}/unload", token, kSmall, unload_model},
+    {"POST", "/hearth/v1/models/{id}/default", token, kSmall, choose_default},
+    {"POST", "/hearth/v1/shutdown", owner, kSmall, shut_down},
+    {"GET", "/health", open, kNone, health},
 });
 
 int hex_value(char c) {
@@ -95,6 +97,12 @@ std::optional<Reply> refuse_content(const RequestHead& head) {
     return std::nullopt;
 }
 
+Reply refuse_over_tcp(const Route& route) {
+    return refusal(403, "forbidden",
+                   std::string(route.method) + " " + std::string(route.pattern) +
+                       " is answered over the Unix socket only; `hearth status` shows its path");
+}
+
 }  // namespace
 
 std::span<const Route> Router::routes() { return kRoutes; }
@@ -106,6 +114,7 @@ std::variant<Match, Reply> Router::find(const RequestHead& head) {
         auto arguments = path.starts_with('/') ? match(route.pattern, path) : std::nullopt;
         if (!arguments) continue;
         if (route.method == head.method) {
+            if (route.permission == owner && head.over_tcp) return refuse_over_tcp(route);
             if (auto refused = refuse_content(head)) return *std::move(refused);
             return Match{&route, *std::move(arguments)};
         }

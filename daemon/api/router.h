@@ -1,5 +1,5 @@
-// The table of routes: method, path, body limit, handler. What the table refuses is refused before
-// the body is read.
+// The table of routes: method, path, who may use it, body limit, handler. What the table refuses is
+// refused before the body is read.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "daemon/access/permission.h"
 #include "daemon/api/reply.h"
 #include "daemon/api/services.h"
 
@@ -26,6 +27,7 @@ using Handler = std::unique_ptr<Activity> (*)(Services&, const Request&, ReplySt
 struct Route {
     std::string_view method;
     std::string_view pattern;  // "/hearth/v1/models/{id}/load"
+    access::Permission permission;
     std::size_t body_limit;
     Handler handler;
 };
@@ -41,7 +43,8 @@ public:
 
     static std::span<const Route> routes();
 
-    // The route of a request, or the refusal: 404, 405 with Allow, 415.
+    // The route of a request, or the refusal: 403 for an owner's route over TCP, 404, 405 with
+    // Allow, 415.
     static std::variant<Match, Reply> find(const RequestHead& head);
 
     std::unique_ptr<Activity> handle(const Match& match, std::string body,

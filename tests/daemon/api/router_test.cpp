@@ -74,6 +74,34 @@ TEST(Router, BodiesThatAreNotPlainJsonAre415) {
     EXPECT_EQ(status_for("application/json", "identity"), 200);
 }
 
+TEST(Router, OwnersRoutesAreRefusedOverTcpWhateverTheBodyIs) {
+    std::set<std::string> owners;
+    for (const Route& route : Router::routes()) {
+        SCOPED_TRACE(route.pattern);
+        const auto found = Router::find({.method = std::string(route.method),
+                                         .target = std::string(route.pattern),
+                                         .content_type = "",
+                                         .content_encoding = "",
+                                         .over_tcp = true});
+        if (route.permission != access::Permission::owner) {
+            EXPECT_EQ(refused(found), nullptr);
+            continue;
+        }
+        owners.emplace(route.pattern);
+        ASSERT_NE(refused(found), nullptr);
+        EXPECT_EQ(refused(found)->status, 403);
+        EXPECT_NE(refused(found)->body.find("Unix socket"), std::string::npos);
+    }
+    EXPECT_EQ(owners.count("/hearth/v1/models/import"), 1U);
+    EXPECT_EQ(owners.count("/hearth/v1/shutdown"), 1U);
+}
+
+TEST(Router, OnlyHealthIsOpenToAnybody) {
+    for (const Route& route : Router::routes())
+        EXPECT_EQ(route.permission == access::Permission::open, route.pattern == "/health")
+            << route.pattern;
+}
+
 TEST(FailureReply, EveryCodeHasAStatusAndAType) {
     const struct {
         ErrorCode code;
