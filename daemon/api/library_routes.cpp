@@ -2,6 +2,7 @@
 #include <boost/json/array.hpp>
 
 #include "daemon/api/failure_reply.h"
+#include "daemon/api/pending.h"
 #include "daemon/api/request_body.h"
 #include "daemon/api/routes.h"
 #include "daemon/api/status_parts.h"
@@ -65,25 +66,6 @@ const library::Package* named(const Services& services, const Request& request,
     stream.send(failure_reply(package.error()));
     return nullptr;
 }
-
-// An answer that comes later, unless the client is gone by then.
-class Pending final : public Activity {
-public:
-    explicit Pending(ReplyStream& stream) : stream_(stream) {}
-
-    template <typename F>
-    auto guard(F function) const {
-        return lifeline_.guard(std::move(function));
-    }
-    void send(Reply reply) { stream_.send(std::move(reply)); }
-    void send(const Result<void>& result) {
-        stream_.send(result ? json_reply({}) : failure_reply(result.error()));
-    }
-
-private:
-    ReplyStream& stream_;
-    Lifeline lifeline_;
-};
 
 }  // namespace
 

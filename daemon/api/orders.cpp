@@ -42,14 +42,18 @@ wire::Generate order_from(const protocol::GenerationOptions& options, std::uint6
 
 }  // namespace
 
-wire::Generate order_for(const protocol::ChatRequest& request, std::uint64_t seed) {
-    wire::Generate order = order_from(request.options, seed);
+wire::ChatPrompt chat_prompt(const protocol::ChatRequest& request) {
     wire::ChatPrompt prompt;
     prompt.variables = request.template_variables;
     prompt.variables["messages"] = request.messages;
     if (!request.tools.empty()) prompt.variables["tools"] = request.tools;
     prompt.variables["add_generation_prompt"] = request.add_generation_prompt;
-    order.prompt = std::move(prompt);
+    return prompt;
+}
+
+wire::Generate order_for(const protocol::ChatRequest& request, std::uint64_t seed) {
+    wire::Generate order = order_from(request.options, seed);
+    order.prompt = chat_prompt(request);
     return order;
 }
 

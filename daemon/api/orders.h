@@ -7,6 +7,8 @@
 
 namespace hearth::api {
 
+wire::ChatPrompt chat_prompt(const protocol::ChatRequest& request);
+
 // `seed` is the request's own, or drawn by the caller, so that all choices share it.
 wire::Generate order_for(const protocol::ChatRequest& request, std::uint64_t seed);
 wire::Generate order_for(const protocol::CompletionRequest& request, std::uint64_t seed);

@@ -29,6 +29,9 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {"POST", "/hearth/v1/models/{id}/load", token, kSmall, load_model},
     {"POST", "/hearth/v1/models/{id}/unload", token, kSmall, unload_model},
     {"POST", "/hearth/v1/models/{id}/default", token, kSmall, choose_default},
+    {"POST", "/hearth/v1/tokenize", token, kPrompt, tokenize},
+    {"POST", "/hearth/v1/detokenize", token, kPrompt, detokenize},
+    {"POST", "/hearth/v1/render", token, kPrompt, render},
     {"POST", "/hearth/v1/shutdown", owner, kSmall, shut_down},
     {"GET", "/health", open, kNone, health},
 });

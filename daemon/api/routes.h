@@ -22,6 +22,11 @@ ActivityPtr choose_default(Services& services, const Request& request, ReplyStre
 ActivityPtr load_model(Services& services, const Request& request, ReplyStream& stream);
 ActivityPtr unload_model(Services& services, const Request& request, ReplyStream& stream);
 
+// token_routes
+ActivityPtr tokenize(Services& services, const Request& request, ReplyStream& stream);
+ActivityPtr detokenize(Services& services, const Request& request, ReplyStream& stream);
+ActivityPtr render(Services& services, const Request& request, ReplyStream& stream);
+
 // status_routes
 ActivityPtr health(Services& services, const Request& request, ReplyStream& stream);
 ActivityPtr status(Services& services, const Request& request, ReplyStream& stream);

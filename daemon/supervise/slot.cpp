@@ -12,11 +12,20 @@ namespace hearth::supervise {
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
+namespace {
+
+// Far from the numbers of generations, which count from 1.
+constexpr std::uint64_t kFirstQuestion = 1ULL << 63U;
+constexpr std::size_t kMaxQuestions = 64;
+
+}  // namespace
+
 Slot::Slot(boost::asio::io_context& io, const Config& config, ModelFile file, Owner& owner)
     : io_(io),
       config_(config),
       file_(std::move(file)),
       owner_(owner),
+      last_question_(kFirstQuestion),
       last_use_(Clock::now()),
       deadline_(io),
       idle_(io) {}
@@ -84,6 +93,7 @@ void Slot::stop(const Error& error) {
     set_state(State::stopping);
     fail_waiters(error);
     fail_generations(error);
+    fail_questions(error);
 }
 
 void Slot::rest(ModelFile file) {
@@ -128,6 +138,22 @@ void Slot::grant(std::uint64_t generation, std::uint32_t deltas) {
     if (!process_->send(generation, wire::Credit{deltas})) {
         process_->condemn("does not read any more");
     }
+}
+
+void Slot::ask(const Question& question, OnTokens done) {
+    if (state_ != State::ready)
+        return done(
+            Error{ErrorCode::worker_died, "the model " + file_.id + " is not loaded any more"});
+    if (questions_.size() >= kMaxQuestions)
+        return done(Error{ErrorCode::busy, std::to_string(questions_.size()) +
+                                               " questions to the model " + file_.id +
+                                               " wait already; try again later"});
+    const std::uint64_t number = ++last_question_;
+    const auto message =
+        std::visit([](const auto& kind) { return wire::ToWorker(kind); }, question);
+    if (const auto sent = process_->send(number, message); !sent) return done(sent.error());
+    questions_[number] = std::move(done);
+    use();
 }
 
 bool Slot::ask_stats(std::function<void()> done) {
@@ -197,6 +223,7 @@ void Slot::take(std::uint64_t request, wire::Done done) {
 }
 
 void Slot::take(std::uint64_t request, wire::Failure failure) {
+    if (const OnTokens done = take_question(request)) return done(std::move(failure.error));
     if (find(request) == nullptr) {
         if (state_ != State::stopping) process_->condemn("ended what it had not begun");
         return;
@@ -207,6 +234,14 @@ void Slot::take(std::uint64_t request, wire::Failure failure) {
 void Slot::take(std::uint64_t, wire::Stats stats) {
     stats_ = stats;
     answer_stats();
+}
+
+void Slot::take(std::uint64_t request, wire::Tokens tokens) {
+    const OnTokens done = take_question(request);
+    const bool fits = tokens.pieces.empty() || tokens.pieces.size() == tokens.ids.size();
+    if (done && fits) return done(std::move(tokens));
+    if (done) done(Error{ErrorCode::internal, "the answer of the model's process is malformed"});
+    if (state_ != State::stopping) process_->condemn("answered what it was not asked");
 }
 
 void Slot::on_lost(const std::string& how) {
@@ -224,6 +259,7 @@ void Slot::on_lost(const std::string& how) {
     set_state(State::stopping);
     fail_waiters(error);
     fail_generations(error);
+    fail_questions(error);
 }
 
 void Slot::on_gone() {
@@ -250,6 +286,17 @@ void Slot::fail_generations(const Error& error) {
     for (auto& [number, generation] : std::exchange(generations_, {})) {
         if (generation.sink != nullptr) generation.sink->on_failed(error);
     }
+}
+
+void Slot::fail_questions(const Error& error) {
+    for (auto& [number, done] : std::exchange(questions_, {})) done(error);
+}
+
+OnTokens Slot::take_question(std::uint64_t number) {
+    auto node = questions_.extract(number);
+    if (node.empty()) return nullptr;
+    use();
+    return std::move(node.mapped());
 }
 
 void Slot::answer_stats() {

@@ -33,7 +33,9 @@ public:
 
     const ModelFile& file() const { return file_; }
     State state() const { return state_; }
-    bool is_idle() const { return state_ == State::ready && generations_.empty() && pins_ == 0; }
+    bool is_idle() const {
+        return state_ == State::ready && generations_.empty() && questions_.empty() && pins_ == 0;
+    }
     std::chrono::steady_clock::time_point last_use() const { return last_use_; }
     const wire::ModelInfo& info() const { return ready_.model; }
     LoadedModel describe() const;
@@ -60,6 +62,8 @@ public:
     Result<void> submit(std::uint64_t generation, const wire::Generate& request, ReplySink& sink);
     void cancel(std::uint64_t generation);
     void grant(std::uint64_t generation, std::uint32_t deltas);
+    // The answer comes once, or the error.
+    void ask(const Question& question, OnTokens done);
     // False when the worker cannot be asked. `done` comes once: with the answer or the end of the
     // worker.
     bool ask_stats(std::function<void()> done);
@@ -83,10 +87,13 @@ private:
     void take(std::uint64_t request, wire::Done done);
     void take(std::uint64_t request, wire::Failure failure);
     void take(std::uint64_t request, wire::Stats stats);
+    void take(std::uint64_t request, wire::Tokens tokens);
 
     Generation* find(std::uint64_t generation);
     ReplySink* close(std::uint64_t generation);  // null when nobody waits any more
     void fail_generations(const Error& error);
+    void fail_questions(const Error& error);
+    OnTokens take_question(std::uint64_t number);  // null: no such question
     void answer_stats();
     void set_state(State state);
     void use();
@@ -103,6 +110,8 @@ private:
     std::vector<OnLoaded> waiters_;
     std::vector<OnUnloaded> unload_waiters_;
     std::map<std::uint64_t, Generation> generations_;
+    std::map<std::uint64_t, OnTokens> questions_;
+    std::uint64_t last_question_;
     std::vector<std::function<void()>> stats_waiters_;
     wire::Ready ready_;
     wire::Stats stats_;

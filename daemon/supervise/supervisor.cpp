@@ -43,6 +43,7 @@ public:
     Impl(boost::asio::io_context& io, Config config) : io_(io), config_(std::move(config)) {}
 
     void ensure_loaded(const ModelFile& file, OnLoaded done);
+    void ask(const ModelFile& file, Question question, OnTokens done);
     void unload(const std::string& id, OnUnloaded done);
     void list(OnList done);
     void stop(std::function<void()> done);
@@ -117,6 +118,17 @@ void Supervisor::Impl::answer_ready(Slot& slot, OnLoaded done) {
         // Looked up again: what `done` did may have ended the slot. A slot that came back has no
         // pins of ours.
         if (Slot* after = self->find(id); after != nullptr && after == ready) after->unpin();
+    });
+}
+
+void Supervisor::Impl::ask(const ModelFile& file, Question question, OnTokens done) {
+    ensure_loaded(file, [weak = weak_from_this(), id = file.id, question = std::move(question),
+                         done = std::move(done)](const Result<wire::ModelInfo>& loaded) {
+        if (!loaded) return done(loaded.error());
+        const auto self = weak.lock();
+        Slot* slot = self ? self->find(id) : nullptr;
+        if (slot != nullptr) return slot->ask(question, done);
+        done(Error{ErrorCode::worker_died, "the model " + id + " is not loaded any more"});
     });
 }
 
@@ -291,6 +303,10 @@ Supervisor::~Supervisor() = default;
 
 void Supervisor::ensure_loaded(const ModelFile& file, OnLoaded done) {
     impl_->ensure_loaded(file, std::move(done));
+}
+
+void Supervisor::ask(const ModelFile& file, Question question, OnTokens done) {
+    impl_->ask(file, std::move(question), std::move(done));
 }
 
 void Supervisor::unload(const std::string& id, OnUnloaded done) {

@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/base/result.h"
@@ -70,6 +71,10 @@ public:
     virtual void on_failed(Error error) = 0;
 };
 
+// What a loaded model is asked besides generations.
+using Question = std::variant<wire::Tokenize, wire::Detokenize>;
+
+using OnTokens = std::function<void(Result<wire::Tokens>)>;
 using OnLoaded = std::function<void(Result<wire::ModelInfo>)>;
 using OnUnloaded = std::function<void(Result<void>)>;
 using OnList = std::function<void(std::vector<LoadedModel>)>;
@@ -85,6 +90,9 @@ public:
     // places are taken by models that work. not_found, io_failed: the file. worker_died, timed_out:
     // the process. Else the worker's own error.
     void ensure_loaded(const ModelFile& file, OnLoaded done);
+    // Loads the model when needed, then asks it. busy: too many questions wait. Else errors as of
+    // ensure_loaded, and the worker's own.
+    void ask(const ModelFile& file, Question question, OnTokens done);
     // Ends the worker; its generations get shutting_down. not_found: it is not loaded. Answers when
     // the process is gone.
     void unload(const std::string& id, OnUnloaded done);

@@ -66,15 +66,17 @@ Result<EngineOptions> to_options(const wire::Load& load) {
     return options;
 }
 
+Prompt to_prompt(decltype(wire::Generate::prompt) prompt) {
+    if (auto* chat = std::get_if<wire::ChatPrompt>(&prompt))
+        return ChatPrompt{to_chat_value(chat->variables)};
+    if (auto* text = std::get_if<wire::TextPrompt>(&prompt))
+        return TextPrompt{std::move(text->text), text->parse_special};
+    return IdsPrompt{std::move(std::get<wire::IdsPrompt>(prompt).ids)};
+}
+
 Result<GenerateRequest> to_request(wire::Generate message) {
     GenerateRequest request;
-    if (auto* chat = std::get_if<wire::ChatPrompt>(&message.prompt)) {
-        request.prompt = ChatPrompt{to_chat_value(chat->variables)};
-    } else if (auto* text = std::get_if<wire::TextPrompt>(&message.prompt)) {
-        request.prompt = TextPrompt{std::move(text->text), text->parse_special};
-    } else {
-        request.prompt = IdsPrompt{std::move(std::get<wire::IdsPrompt>(message.prompt).ids)};
-    }
+    request.prompt = to_prompt(std::move(message.prompt));
     const wire::Sampling& sampling = message.sampling;
     if (!sampling.seed) return Error{ErrorCode::bad_input, "the request has no seed"};
     request.sampling = {.temperature = sampling.temperature,

@@ -18,6 +18,7 @@ chat::Value to_chat_value(const boost::json::value& value,
 // bad_input for an unknown type of keys or values.
 Result<EngineOptions> to_options(const wire::Load& load);
 Result<GenerateRequest> to_request(wire::Generate message);
+Prompt to_prompt(decltype(wire::Generate::prompt) prompt);
 
 wire::ModelInfo from_engine(const ModelInfo& info);
 wire::Stats from_engine(const EngineStats& stats);

@@ -16,6 +16,7 @@
 #include "daemon/worker/convert.h"
 #include "daemon/worker/outbox.h"
 #include "daemon/worker/sandbox.h"
+#include "daemon/worker/token_answers.h"
 #include "engine/base/mapped_file.h"
 #include "engine/generate/engine.h"
 #include "ipc/worker/blocking.h"
@@ -58,6 +59,10 @@ private:
     void take(std::uint64_t request, wire::Credit credit);
     void take(std::uint64_t request, wire::Shutdown);
     void take(std::uint64_t request, wire::StatsRequest);
+    void take(std::uint64_t request, wire::Tokenize question) { reply(request, question); }
+    void take(std::uint64_t request, wire::Detokenize question) { reply(request, question); }
+    template <typename Question>
+    void reply(std::uint64_t request, Question& question);
     void unload();
 
     wire::Sandbox sandbox_;
@@ -126,6 +131,15 @@ void Server::take(std::uint64_t, wire::Shutdown) { is_ending_ = true; }
 
 void Server::take(std::uint64_t request, wire::StatsRequest) {
     outbox_.say(request, engine_ ? from_engine(engine_->stats()) : wire::Stats{});
+}
+
+template <typename Question>
+void Server::reply(std::uint64_t request, Question& question) {
+    if (!engine_)
+        return outbox_.say(request, wire::Failure{{ErrorCode::internal, "no model is loaded"}});
+    auto tokens = answer(*engine_, std::move(question));
+    if (!tokens) return outbox_.say(request, wire::Failure{std::move(tokens).error()});
+    outbox_.say(request, *std::move(tokens));
 }
 
 void Server::unload() {

@@ -56,6 +56,10 @@ public:
     Result<MarkedText> render(const chat::Value& variables) const override {
         return generate::render_chat(loaded_, variables);
     }
+    Result<PromptTokens> tokenize(const Prompt& prompt,
+                                  std::optional<bool> add_bos) const override {
+        return generate::tokenize(loaded_, prompt, add_bos);
+    }
     EngineStats stats() const override;
     Result<void> submit(std::uint64_t generation, GenerateRequest request,
                         EventSink& sink) override;

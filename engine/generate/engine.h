@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,12 @@ public:
     // The prompt text of a chat, and its ids. template_failed when the model has no usable
     // template.
     virtual Result<MarkedText> render(const chat::Value& variables) const = 0;
+
+    // Text and ids of a prompt, as submit would read it; text for a chat only. `add_bos`:
+    // whether the begin token comes first; missing: as the model wants it. An empty prompt is no
+    // error here. Errors as those of submit, but for limits.
+    virtual Result<PromptTokens> tokenize(const Prompt& prompt,
+                                          std::optional<bool> add_bos) const = 0;
 
     // `generation` is the caller's name for it and must be unique among those that run. Template,
     // tokens and limits are checked on the calling thread: bad_input, context_exceeded (both

@@ -32,18 +32,6 @@ chat::Value with_model_tokens(const text::Tokenizer& tokenizer, const chat::Valu
     return chat::Value::object(std::move(members));
 }
 
-Result<std::vector<std::int32_t>> encode(const LoadedModel& model, const Prompt& prompt) {
-    const bool add_bos = model.tokenizer.adds_bos();
-    if (const auto* chat = std::get_if<ChatPrompt>(&prompt)) {
-        HEARTH_TRY(const MarkedText text, render_chat(model, chat->variables));
-        return model.tokenizer.encode(text, add_bos);
-    }
-    if (const auto* text = std::get_if<TextPrompt>(&prompt))
-        return model.tokenizer.encode(text->text,
-                                      {.add_bos = add_bos, .parse_special = text->parse_special});
-    return std::get<IdsPrompt>(prompt).ids;
-}
-
 }  // namespace
 
 chat::LocalTime local_time() {
@@ -71,12 +59,30 @@ Result<MarkedText> render_chat(const LoadedModel& model, const chat::Value& vari
                                        {.now = local_time(), .limits = {}});
 }
 
+Result<PromptTokens> tokenize(const LoadedModel& model, const Prompt& prompt,
+                              std::optional<bool> add_bos) {
+    const bool with_bos = add_bos.value_or(model.tokenizer.adds_bos());
+    PromptTokens tokens;
+    if (const auto* chat = std::get_if<ChatPrompt>(&prompt)) {
+        HEARTH_TRY(MarkedText text, render_chat(model, chat->variables));
+        HEARTH_TRY(tokens.ids, model.tokenizer.encode(text, with_bos));
+        tokens.text = std::move(text.text);
+    } else if (const auto* text = std::get_if<TextPrompt>(&prompt)) {
+        HEARTH_TRY(tokens.ids,
+                   model.tokenizer.encode(
+                       text->text, {.add_bos = with_bos, .parse_special = text->parse_special}));
+    } else {
+        tokens.ids = std::get<IdsPrompt>(prompt).ids;
+    }
+    HEARTH_TRY_VOID(check_ids(model, tokens.ids));
+    return tokens;
+}
+
 Result<std::vector<std::int32_t>> prompt_ids(const LoadedModel& model, const Prompt& prompt) {
-    HEARTH_TRY(std::vector<std::int32_t> ids, encode(model, prompt));
-    if (ids.empty())
+    HEARTH_TRY(PromptTokens tokens, tokenize(model, prompt, std::nullopt));
+    if (tokens.ids.empty())
         return Error{ErrorCode::bad_input, "the prompt is empty; at least one token is needed"};
-    HEARTH_TRY_VOID(check_ids(model, ids));
-    return ids;
+    return std::move(tokens.ids);
 }
 
 Result<void> check_ids(const LoadedModel& model, const std::vector<std::int32_t>& ids) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <variant>
+#include <optional>
 #include <vector>
 
 #include "engine/base/marked_text.h"
@@ -12,8 +12,6 @@
 
 namespace hearth::generate {
 
-using Prompt = std::variant<ChatPrompt, TextPrompt, IdsPrompt>;
-
 // What a template that asks for the time is told.
 chat::LocalTime local_time();
 
@@ -21,6 +19,10 @@ chat::LocalTime local_time();
 // and the model's bos_token and eos_token where the caller names none. template_failed when the
 // model has no usable template.
 Result<MarkedText> render_chat(const LoadedModel& model, const chat::Value& variables);
+
+// Text and ids of a prompt; see Engine::tokenize.
+Result<PromptTokens> tokenize(const LoadedModel& model, const Prompt& prompt,
+                              std::optional<bool> add_bos);
 
 // The model's begin token comes first where the model wants one and the text does not begin with it
 // already; ids are taken as they are. Errors: bad_input (no token, an id outside of the

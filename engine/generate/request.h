@@ -27,8 +27,15 @@ struct IdsPrompt {
     std::vector<std::int32_t> ids;
 };
 
+using Prompt = std::variant<ChatPrompt, TextPrompt, IdsPrompt>;
+
+struct PromptTokens {
+    std::string text;
+    std::vector<std::int32_t> ids;
+};
+
 struct GenerateRequest {
-    std::variant<ChatPrompt, TextPrompt, IdsPrompt> prompt;
+    Prompt prompt;
     std::vector<std::int32_t>
         generated;  // ids of the answer so far: continue an interrupted generation exactly
     sample::Params sampling;

@@ -164,6 +164,21 @@ Result<void> Client::unload(const std::string& id) const {
     return without_value(post(model_target(id, "/unload"), {}));
 }
 
+Result<protocol::TokenizeReply> Client::tokenize(const protocol::TokenizeRequest& request) const {
+    return read_struct(post("/hearth/v1/tokenize", to_json(request)),
+                       protocol::read_tokenize_reply);
+}
+
+Result<protocol::DetokenizeReply> Client::detokenize(
+    const protocol::DetokenizeRequest& request) const {
+    return read_struct(post("/hearth/v1/detokenize", to_json(request)),
+                       protocol::read_detokenize_reply);
+}
+
+Result<protocol::RenderReply> Client::render(const protocol::ChatRequest& request) const {
+    return read_struct(post("/hearth/v1/render", to_json(request)), protocol::read_render_reply);
+}
+
 Result<void> Client::shutdown() const { return without_value(post("/hearth/v1/shutdown", {})); }
 
 bool Client::answers() const {

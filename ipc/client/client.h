@@ -16,6 +16,7 @@
 #include "ipc/protocol/library.h"
 #include "ipc/protocol/paths.h"
 #include "ipc/protocol/status.h"
+#include "ipc/protocol/tokens.h"
 
 namespace hearth::client {
 
@@ -54,6 +55,10 @@ public:
     Result<void> remove_model(const std::string& id) const;
     Result<protocol::LoadedModel> load(const std::string& id) const;
     Result<void> unload(const std::string& id) const;
+    Result<protocol::TokenizeReply> tokenize(const protocol::TokenizeRequest& request) const;
+    Result<protocol::DetokenizeReply> detokenize(const protocol::DetokenizeRequest& request) const;
+    // The prompt of a chat, as the model would read it.
+    Result<protocol::RenderReply> render(const protocol::ChatRequest& request) const;
     Result<void> shutdown() const;  // the daemon has agreed; it ends within 5 s
     bool answers() const;           // GET /health
 

@@ -85,6 +85,9 @@ private:
     static json::value value_of(const std::optional<std::uint64_t>& number) {
         return number ? json::value(*number) : json::value(nullptr);
     }
+    static json::value value_of(const std::optional<bool>& flag) {
+        return flag ? json::value(*flag) : json::value(nullptr);
+    }
     static json::value value_of(const std::pair<std::int32_t, float>& pair) {
         return json::array{value_of(pair.first), value_of(pair.second)};
     }
@@ -211,6 +214,10 @@ private:
         if (value.is_null()) return true;
         return read(value, out.emplace());
     }
+    static bool read(const json::value& value, std::optional<bool>& out) {
+        if (value.is_null()) return true;
+        return read(value, out.emplace());
+    }
     static bool read(const json::value& value, std::pair<std::int32_t, float>& out) {
         if (!value.is_array() || value.get_array().size() != 2) return false;
         return read(value.get_array()[0], out.first) && read(value.get_array()[1], out.second);
@@ -251,8 +258,9 @@ private:
 
 template <typename... Ts>
 struct List {};
-using ToWorkerKinds = List<Load, Generate, Cancel, Credit, Shutdown, StatsRequest>;
-using FromWorkerKinds = List<Ready, Failed, Accepted, Delta, Done, Failure, Stats>;
+using ToWorkerKinds =
+    List<Load, Generate, Cancel, Credit, Shutdown, StatsRequest, Tokenize, Detokenize>;
+using FromWorkerKinds = List<Ready, Failed, Accepted, Delta, Done, Failure, Stats, Tokens>;
 
 constexpr Kind kind_of(const Load&) { return Kind::load; }
 constexpr Kind kind_of(const Generate&) { return Kind::generate; }
@@ -260,6 +268,8 @@ constexpr Kind kind_of(const Cancel&) { return Kind::cancel; }
 constexpr Kind kind_of(const Credit&) { return Kind::credit; }
 constexpr Kind kind_of(const Shutdown&) { return Kind::shutdown; }
 constexpr Kind kind_of(const StatsRequest&) { return Kind::stats_request; }
+constexpr Kind kind_of(const Tokenize&) { return Kind::tokenize; }
+constexpr Kind kind_of(const Detokenize&) { return Kind::detokenize; }
 constexpr Kind kind_of(const Ready&) { return Kind::ready; }
 constexpr Kind kind_of(const Failed&) { return Kind::failed; }
 constexpr Kind kind_of(const Accepted&) { return Kind::accepted; }
@@ -267,6 +277,7 @@ constexpr Kind kind_of(const Delta&) { return Kind::delta; }
 constexpr Kind kind_of(const Done&) { return Kind::done; }
 constexpr Kind kind_of(const Failure&) { return Kind::failure; }
 constexpr Kind kind_of(const Stats&) { return Kind::stats; }
+constexpr Kind kind_of(const Tokens&) { return Kind::tokens; }
 
 template <typename T>
 Result<std::string> encode_message(std::uint64_t request, const T& message) {

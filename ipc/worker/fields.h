@@ -73,6 +73,17 @@ template <typename V, Is<Shutdown> M>
 void each_field(V&, M&) {}
 template <typename V, Is<StatsRequest> M>
 void each_field(V&, M&) {}
+template <typename V, Is<Tokenize> M>
+void each_field(V& visit, M& m) {
+    visit("prompt", m.prompt);
+    visit("add_bos", m.add_bos);
+    visit("with_text", m.with_text);
+    visit("with_pieces", m.with_pieces);
+}
+template <typename V, Is<Detokenize> M>
+void each_field(V& visit, M& m) {
+    visit("ids", m.ids);
+}
 
 template <typename V, Is<Sandbox> M>
 void each_field(V& visit, M& m) {
@@ -167,6 +178,17 @@ void each_field(V& visit, M& m) {
     visit("steps", m.steps);
     visit("prompt_tokens", m.prompt_tokens);
     visit("generated_tokens", m.generated_tokens);
+}
+template <typename V, Is<Piece> M>
+void each_field(V& visit, M& m) {
+    visit("text", m.text);
+    visit.hex("bytes", m.bytes);
+}
+template <typename V, Is<Tokens> M>
+void each_field(V& visit, M& m) {
+    visit("text", m.text);
+    visit("ids", m.ids);
+    visit("pieces", m.pieces);
 }
 
 }  // namespace hearth::wire

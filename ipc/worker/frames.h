@@ -27,6 +27,8 @@ enum class Kind : std::uint16_t {
     credit = 4,
     shutdown = 5,
     stats_request = 6,
+    tokenize = 7,
+    detokenize = 8,
     ready = 100,
     failed = 101,
     accepted = 102,
@@ -34,6 +36,7 @@ enum class Kind : std::uint16_t {
     done = 104,
     failure = 105,
     stats = 106,
+    tokens = 107,
 };
 
 struct Frame {

@@ -41,14 +41,12 @@ struct Sampling {
     float presence_penalty = 0.0F;
     float frequency_penalty = 0.0F;
     std::vector<std::pair<std::int32_t, float>> logit_bias;
-    std::optional<std::uint64_t>
-        seed;                  // missing: daemon/generate draws one, so the worker always gets one
-    std::uint32_t choice = 0;  // index of the choice when a request asks for several
+    std::optional<std::uint64_t> seed;  // the worker always gets one: daemon/generate draws it
+    std::uint32_t choice = 0;           // index of the choice when a request asks for several
 };
 
 struct ChatPrompt {
-    boost::json::object
-        variables;  // what the template sees: messages, tools, add_generation_prompt, …
+    boost::json::object variables;  // what the template sees: messages, tools, …
 };
 struct TextPrompt {
     std::string text;
@@ -81,7 +79,20 @@ struct Credit {
 struct Shutdown {};
 struct StatsRequest {};
 
-using ToWorker = std::variant<Load, Generate, Cancel, Credit, Shutdown, StatsRequest>;
+// What a generation with this prompt would read. Answered with Tokens or Failure.
+struct Tokenize {
+    std::variant<ChatPrompt, TextPrompt, IdsPrompt> prompt;
+    std::optional<bool> add_bos;  // missing: as the model wants it
+    bool with_text = false;
+    bool with_pieces = false;
+};
+// Ids to text. Answered with Tokens, of which only the text is set, or Failure.
+struct Detokenize {
+    std::vector<std::int32_t> ids;
+};
+
+using ToWorker =
+    std::variant<Load, Generate, Cancel, Credit, Shutdown, StatsRequest, Tokenize, Detokenize>;
 
 // ---- worker to daemon ----
 
@@ -150,8 +161,7 @@ struct Timings {
     std::int32_t prompt_tokens = 0;
     std::int32_t cached_tokens = 0;
     std::int32_t generated_tokens = 0;
-    double queue_ms =
-        0;  // in the worker; daemon/generate adds the time before it, loading included
+    double queue_ms = 0;  // in the worker; daemon/generate adds the time before it
     double prompt_ms = 0;
     double generation_ms = 0;
 };
@@ -175,6 +185,16 @@ struct Stats {
     std::uint64_t generated_tokens = 0;
 };
 
-using FromWorker = std::variant<Ready, Failed, Accepted, Delta, Done, Failure, Stats>;
+struct Piece {
+    std::string text;   // control tokens as in the vocabulary; else the bytes, repaired
+    std::string bytes;  // any bytes, not always UTF-8; none for control tokens
+};
+struct Tokens {
+    std::string text;  // when asked for
+    std::vector<std::int32_t> ids;
+    std::vector<Piece> pieces;  // when asked for; one per id
+};
+
+using FromWorker = std::variant<Ready, Failed, Accepted, Delta, Done, Failure, Stats, Tokens>;
 
 }  // namespace hearth::wire

@@ -86,7 +86,7 @@ TEST_F(RealModel, PromptIdsAreThoseOfTheReference) {
     EXPECT_EQ(items.size(), 23U);
     for (const json::value& item : items) {
         SCOPED_TRACE(item.at("name").as_string().c_str());
-        generate::Prompt prompt;
+        Prompt prompt;
         if (item.as_object().contains("messages")) {
             prompt = ChatPrompt{messages_of(item)};
             const auto rendered = generate::render_chat(*model_, messages_of(item));

@@ -101,6 +101,14 @@ TEST(Codec, EveryOtherMessageKeepsItsFields) {
     round_trip<ToWorker>(Credit{5}, decode_to_worker);
     round_trip<ToWorker>(Shutdown{}, decode_to_worker);
     round_trip<ToWorker>(StatsRequest{}, decode_to_worker);
+    const Tokenize question{.prompt = TextPrompt{.text = "x", .parse_special = false},
+                            .add_bos = false,
+                            .with_text = true,
+                            .with_pieces = true};
+    const ToWorker asked = round_trip<ToWorker>(question, decode_to_worker);
+    EXPECT_EQ(std::get<Tokenize>(asked).add_bos, false);
+    EXPECT_TRUE(std::get<Tokenize>(asked).with_pieces);
+    round_trip<ToWorker>(Detokenize{{1, 2}}, decode_to_worker);
 
     Ready ready;
     ready.model.architecture = "llama";
@@ -111,6 +119,9 @@ TEST(Codec, EveryOtherMessageKeepsItsFields) {
     EXPECT_EQ(std::get<Ready>(decoded).model.parameters, 1ULL << 37U);
     EXPECT_EQ(std::get<Ready>(decoded).sandbox.landlock, 7);
     round_trip<FromWorker>(Accepted{2, {8, 9}}, decode_from_worker);
+    const FromWorker tokens =
+        round_trip<FromWorker>(Tokens{"t", {1}, {{"a", "\xff"}}}, decode_from_worker);
+    EXPECT_EQ(std::get<Tokens>(tokens).pieces.at(0).bytes, "\xff");
     round_trip<FromWorker>(Done{FinishReason::length, "END", {.queue_ms = 0.125}},
                            decode_from_worker);
     round_trip<FromWorker>(Stats{.running = 1, .steps = 1ULL << 60U}, decode_from_worker);
