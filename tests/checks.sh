@@ -2,6 +2,10 @@
 # Sourced by ./test, which sets root and results.
 # shellcheck shell=bash
 
+# Programs in which threads meet: those of the engine's loop and kernels, of the daemon, and what both build on.
+thread_tests=(base_test state_test test_engine_cpu serve_test generate_test store_test net_test generations_test
+    supervise_test worker_test api_test)
+
 record() { # FILE STATUS WHAT
     if [ "$2" -eq 0 ]; then echo "ok $3"; else echo "failed $3"; fi >>"$results/$1.checks"
 }
