@@ -14,27 +14,8 @@ namespace {
 
 namespace json = boost::json;
 
-protocol::ModelEntry entry_for(const Services& services, const library::Package& package) {
-    const library::PackageFile& file = package.files.front();
-    protocol::ModelEntry entry;
-    entry.id = package.id;
-    entry.name = package.name;
-    entry.path = file.path;
-    for (const library::PackageFile& part : package.files) entry.size += part.identity.size;
-    entry.sha256 = file.sha256;
-    entry.architecture = package.architecture;
-    entry.quantization = package.quantization;
-    entry.context = package.context;
-    entry.parameters = package.parameters;
-    entry.has_chat_template = package.has_chat_template;
-    entry.unsupported = package.unsupported;
-    entry.added = package.added;
-    entry.in_place = file.in_place;
-    entry.state = to_string(library::state_of(file));
-    entry.loaded = services.supervisor.is_loaded(package.id);
-    entry.is_default = services.library.library().fallback() != nullptr &&
-                       services.library.library().fallback()->id == package.id;
-    return entry;
+protocol::ModelEntry entry_of(const Services& services, const library::Package& package) {
+    return entry_for(services.library.library(), services.supervisor, package);
 }
 
 json::object openai_entry(const library::Package& package) {
@@ -69,6 +50,30 @@ const library::Package* named(const Services& services, const Request& request,
 
 }  // namespace
 
+protocol::ModelEntry entry_for(const library::Library& library,
+                               const supervise::Supervisor& supervisor,
+                               const library::Package& package) {
+    const library::PackageFile& file = package.files.front();
+    protocol::ModelEntry entry;
+    entry.id = package.id;
+    entry.name = package.name;
+    entry.path = file.path;
+    for (const library::PackageFile& part : package.files) entry.size += part.identity.size;
+    entry.sha256 = file.sha256;
+    entry.architecture = package.architecture;
+    entry.quantization = package.quantization;
+    entry.context = package.context;
+    entry.parameters = package.parameters;
+    entry.has_chat_template = package.has_chat_template;
+    entry.unsupported = package.unsupported;
+    entry.added = package.added;
+    entry.in_place = file.in_place;
+    entry.state = to_string(library::state_of(file));
+    entry.loaded = supervisor.is_loaded(package.id);
+    entry.is_default = library.fallback() != nullptr && library.fallback()->id == package.id;
+    return entry;
+}
+
 ActivityPtr list_for_openai(Services& services, const Request&, ReplyStream& stream) {
     json::array data;
     for (const library::Package& package : services.library.library().packages())
@@ -86,14 +91,14 @@ ActivityPtr show_for_openai(Services& services, const Request& request, ReplyStr
 ActivityPtr list_models(Services& services, const Request&, ReplyStream& stream) {
     std::vector<protocol::ModelEntry> entries;
     for (const library::Package& package : services.library.library().packages())
-        entries.push_back(entry_for(services, package));
+        entries.push_back(entry_of(services, package));
     stream.send(json_reply(protocol::to_json(entries)));
     return nullptr;
 }
 
 ActivityPtr show_model(Services& services, const Request& request, ReplyStream& stream) {
     if (const library::Package* package = named(services, request, stream))
-        stream.send(json_reply(protocol::to_json(entry_for(services, *package))));
+        stream.send(json_reply(protocol::to_json(entry_of(services, *package))));
     return nullptr;
 }
 
@@ -111,7 +116,7 @@ ActivityPtr import_model(Services& services, const Request& request, ReplyStream
         pending->guard([&services, answer = pending.get()](const Result<Imported>& imported) {
             if (!imported) return answer->send(failure_reply(imported.error()));
             answer->send(json_reply(protocol::to_json(protocol::ImportReply{
-                entry_for(services, imported->package), imported->existed, imported->placed})));
+                entry_of(services, imported->package), imported->existed, imported->placed})));
         }));
     return pending;
 }

@@ -45,6 +45,8 @@ void LibraryService::import_model(Import request, OnImported done) {
 }
 
 void LibraryService::next_import() {
+    ++import_;
+    if (watcher_ != nullptr) watcher_->on_import_started(import_, imports_.front().request.path);
     inspect_(imports_.front().request.path,
              lifeline_.guard(
                  [this](Result<supervise::FileFacts> facts) { on_facts(std::move(facts)); }));
@@ -108,6 +110,7 @@ void LibraryService::on_placed(library::Package package, Result<library::Placed>
         package, lifeline_.guard([this, package, how = placed->how](const Result<void>& written) {
             if (!written) return finish_import(written.error());
             library_.add(package);
+            if (watcher_ != nullptr) watcher_->on_added(package);
             finish_import(Imported{package, false, how});
         }));
 }
@@ -115,6 +118,7 @@ void LibraryService::on_placed(library::Package package, Result<library::Placed>
 void LibraryService::finish_import(Result<Imported> result) {
     const OnImported done = std::move(imports_.front().done);
     imports_.pop_front();
+    if (watcher_ != nullptr) watcher_->on_import_ended(import_, result);
     if (!imports_.empty()) next_import();
     done(std::move(result));
 }
@@ -134,6 +138,7 @@ void LibraryService::remove(const std::string& id, Done done) {
             library_.add(package);
             return done(removed.error());
         }
+        if (watcher_ != nullptr) watcher_->on_removed(package.id);
         jobs_.run<void>([package] { return library::delete_files(package); }, done);
     }));
 }
@@ -141,7 +146,10 @@ void LibraryService::remove(const std::string& id, Done done) {
 void LibraryService::choose_default(const std::string& id, Done done) {
     store_.set_setting(kDefaultModel, id,
                        lifeline_.guard([this, id, done](const Result<void>& written) {
-                           if (written) library_.set_fallback(id);
+                           if (written) {
+                               library_.set_fallback(id);
+                               if (watcher_ != nullptr) watcher_->on_default_chosen();
+                           }
                            done(written);
                        }));
 }

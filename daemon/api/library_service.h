@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -30,6 +31,17 @@ struct Imported {
     std::string placed;
 };
 
+// Hears of what changes, when it has changed. Imports are numbered from 1.
+class LibraryWatcher {
+public:
+    virtual ~LibraryWatcher() = default;
+    virtual void on_import_started(std::uint64_t import, const std::string& path) = 0;
+    virtual void on_import_ended(std::uint64_t import, const Result<Imported>& result) = 0;
+    virtual void on_added(const library::Package& package) = 0;
+    virtual void on_removed(const std::string& id) = 0;
+    virtual void on_default_chosen() = 0;
+};
+
 class LibraryService {
 public:
     using OnFacts = std::function<void(Result<supervise::FileFacts>)>;
@@ -41,6 +53,9 @@ public:
                    Inspect inspect);
 
     const library::Library& library() const { return library_; }
+
+    // Null: nobody watches any more.
+    void set_watcher(LibraryWatcher* watcher) { watcher_ = watcher; }
 
     void import_model(Import request, OnImported done);
     // The row goes first, then the files. not_found when there is no such model.
@@ -70,7 +85,9 @@ private:
     library::Folders folders_;
     Inspect inspect_;
     library::Library library_;
-    std::deque<Job> imports_;         // the first one runs
+    std::deque<Job> imports_;   // the first one runs
+    std::uint64_t import_ = 0;  // its number
+    LibraryWatcher* watcher_ = nullptr;
     std::atomic<bool> stop_ = false;  // read on "hearth-jobs"
     Lifeline lifeline_;
 };

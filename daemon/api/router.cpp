@@ -3,6 +3,7 @@
 #include <array>
 
 #include "daemon/api/failure_reply.h"
+#include "daemon/api/query.h"
 #include "daemon/api/routes.h"
 #include "engine/base/utf8.h"
 #include "ipc/protocol/version.h"
@@ -32,32 +33,12 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {"POST", "/hearth/v1/tokenize", token, kPrompt, tokenize},
     {"POST", "/hearth/v1/detokenize", token, kPrompt, detokenize},
     {"POST", "/hearth/v1/render", token, kPrompt, render},
+    {"GET", "/hearth/v1/events", token, kNone, events},
+    {"GET", "/hearth/v1/metrics/history", token, kNone, metrics_history},
+    {"GET", "/metrics", token, kNone, prometheus_metrics},
     {"POST", "/hearth/v1/shutdown", owner, kSmall, shut_down},
     {"GET", "/health", open, kNone, health},
 });
-
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
-// A broken escape stays as it is: it names nothing.
-std::string percent_decoded(std::string_view text) {
-    std::string decoded;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const int high = text[i] == '%' && i + 2 < text.size() ? hex_value(text[i + 1]) : -1;
-        const int low = high >= 0 ? hex_value(text[i + 2]) : -1;
-        if (low < 0) {
-            decoded += text[i];
-        } else {
-            decoded += static_cast<char>(high * 16 + low);
-            i += 2;
-        }
-    }
-    return decoded;
-}
 
 std::string_view take_segment(std::string_view& path) {
     path.remove_prefix(1);  // the slash
@@ -111,7 +92,8 @@ Reply refuse_over_tcp(const Route& route) {
 std::span<const Route> Router::routes() { return kRoutes; }
 
 std::variant<Match, Reply> Router::find(const RequestHead& head) {
-    const std::string path = head.target.substr(0, head.target.find('?'));
+    const std::size_t mark = head.target.find('?');
+    const std::string path = head.target.substr(0, mark);
     std::string allowed;
     for (const Route& route : kRoutes) {
         auto arguments = path.starts_with('/') ? match(route.pattern, path) : std::nullopt;
@@ -119,7 +101,8 @@ std::variant<Match, Reply> Router::find(const RequestHead& head) {
         if (route.method == head.method) {
             if (route.permission == owner && head.over_tcp) return refuse_over_tcp(route);
             if (auto refused = refuse_content(head)) return *std::move(refused);
-            return Match{&route, *std::move(arguments)};
+            std::string query = mark == std::string::npos ? "" : head.target.substr(mark + 1);
+            return Match{&route, *std::move(arguments), std::move(query), head.last_event_id};
         }
         allowed += (allowed.empty() ? "" : ", ") + std::string(route.method);
     }
@@ -134,7 +117,10 @@ std::variant<Match, Reply> Router::find(const RequestHead& head) {
 
 std::unique_ptr<Activity> Router::handle(const Match& match, std::string body,
                                          ReplyStream& stream) const {
-    return match.route->handler(services_, {match.arguments, std::move(body)}, stream);
+    Request request{match.arguments, std::move(body), match.query, match.last_event_id};
+    return match.route->handler(services_, request, stream);
 }
+
+void Router::answered(const Answered& record) const { services_.telemetry.on_answered(record); }
 
 }  // namespace hearth::api

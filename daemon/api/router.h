@@ -19,6 +19,8 @@ namespace hearth::api {
 struct Request {
     std::vector<std::string> arguments;  // the {…} parts of the path, decoded
     std::string body;
+    std::string query;  // what follows the '?', as sent
+    std::string last_event_id;
 };
 
 // Answers through the stream, at once or later; then what it returns keeps the work alive.
@@ -35,6 +37,8 @@ struct Route {
 struct Match {
     const Route* route;
     std::vector<std::string> arguments;
+    std::string query;
+    std::string last_event_id;
 };
 
 class Router {
@@ -49,6 +53,9 @@ public:
 
     std::unique_ptr<Activity> handle(const Match& match, std::string body,
                                      ReplyStream& stream) const;
+
+    // Every request is reported once, when its answer is complete or its client gone.
+    void answered(const Answered& record) const;
 
 private:
     Services& services_;

@@ -27,6 +27,13 @@ ActivityPtr tokenize(Services& services, const Request& request, ReplyStream& st
 ActivityPtr detokenize(Services& services, const Request& request, ReplyStream& stream);
 ActivityPtr render(Services& services, const Request& request, ReplyStream& stream);
 
+// events_routes
+ActivityPtr events(Services& services, const Request& request, ReplyStream& stream);
+
+// metrics_routes
+ActivityPtr metrics_history(Services& services, const Request& request, ReplyStream& stream);
+ActivityPtr prometheus_metrics(Services& services, const Request& request, ReplyStream& stream);
+
 // status_routes
 ActivityPtr health(Services& services, const Request& request, ReplyStream& stream);
 ActivityPtr status(Services& services, const Request& request, ReplyStream& stream);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "daemon/api/library_service.h"
+#include "daemon/api/telemetry.h"
 #include "daemon/generate/generations.h"
 #include "daemon/supervise/supervisor.h"
 
@@ -17,12 +18,14 @@ struct DaemonFacts {
     std::string socket;
     std::chrono::steady_clock::time_point started;
     std::chrono::milliseconds idle_unload{0};  // 0: never
+    std::function<std::string()> log_trouble;  // why nothing is logged; empty when all is well
 };
 
 struct Services {
     LibraryService& library;
     supervise::Supervisor& supervisor;
     generate::Generations& generations;
+    Telemetry& telemetry;
     DaemonFacts facts;
     wire::Load load_defaults;         // how models are loaded; the name is set per model
     std::function<void()> shut_down;  // returns at once

@@ -1,39 +1,14 @@
 // Health, status, shutdown.
 #include <unistd.h>
 
-#include <fstream>
-
 #include "daemon/api/failure_reply.h"
 #include "daemon/api/routes.h"
 #include "daemon/api/status_parts.h"
+#include "daemon/supervise/proc_memory.h"
 #include "ipc/protocol/version.h"
 
 namespace hearth::api {
 namespace {
-
-std::uint64_t own_resident_bytes() {
-    std::ifstream statm("/proc/self/statm");  // pages: total, resident, …
-    std::uint64_t total = 0;
-    std::uint64_t resident = 0;
-    statm >> total >> resident;
-    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-}
-
-protocol::Status own_status(const Services& services) {
-    using Seconds = std::chrono::duration<double>;
-    protocol::Status status;
-    status.version = services.facts.version;
-    status.build = services.facts.build;
-    status.protocol = protocol::kProtocolVersion;
-    status.pid = ::getpid();
-    status.uptime_s = Seconds(std::chrono::steady_clock::now() - services.facts.started).count();
-    status.socket = services.facts.socket;
-    status.resident_bytes = own_resident_bytes();
-    status.installed = static_cast<int>(services.library.library().packages().size());
-    status.running = services.generations.in_flight();
-    status.idle_unload_s = Seconds(services.facts.idle_unload).count();
-    return status;
-}
 
 class StatusActivity final : public Activity {
 public:
@@ -51,6 +26,23 @@ private:
 };
 
 }  // namespace
+
+protocol::Status own_status(const Services& services) {
+    using Seconds = std::chrono::duration<double>;
+    protocol::Status status;
+    status.version = services.facts.version;
+    status.build = services.facts.build;
+    status.protocol = protocol::kProtocolVersion;
+    status.pid = ::getpid();
+    status.uptime_s = Seconds(std::chrono::steady_clock::now() - services.facts.started).count();
+    status.socket = services.facts.socket;
+    status.resident_bytes = supervise::resident_bytes_of(::getpid());
+    status.installed = static_cast<int>(services.library.library().packages().size());
+    status.running = services.generations.in_flight();
+    status.idle_unload_s = Seconds(services.facts.idle_unload).count();
+    if (services.facts.log_trouble) status.log = services.facts.log_trouble();
+    return status;
+}
 
 protocol::LoadedModel describe(const supervise::LoadedModel& model) {
     protocol::LoadedModel out;

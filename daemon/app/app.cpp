@@ -11,7 +11,9 @@
 
 #include "daemon/api/library_service.h"
 #include "daemon/api/router.h"
+#include "daemon/api/telemetry.h"
 #include "daemon/app/build_id.h"
+#include "daemon/app/logging.h"
 #include "daemon/generate/generations.h"
 #include "daemon/net/listener.h"
 #include "daemon/net/socket_file.h"
@@ -31,7 +33,31 @@ constexpr milliseconds kStopTime{4'500};
 constexpr milliseconds kFlushTime{50};
 constexpr std::size_t kMaxJobs = 256;
 
-supervise::Config supervise_config(const Config& config) {
+class LoopTimer final : public api::Timer {
+public:
+    explicit LoopTimer(boost::asio::io_context& io) : timer_(io) {}
+
+    void start(milliseconds time, std::function<void()> action) override {
+        timer_.expires_after(time);
+        // Cancelled and replaced waits may have been on their way already: only the latest counts.
+        timer_.async_wait([this, alive = std::weak_ptr(alive_), number = ++number_,
+                           action = std::move(action)](const boost::system::error_code& problem) {
+            if (!problem && !alive.expired() && number == number_) action();
+        });
+    }
+    void cancel() override {
+        ++number_;
+        timer_.cancel();
+    }
+
+private:
+    boost::asio::steady_timer timer_;
+    std::uint64_t number_ = 0;
+    // shared: one owner; waits watch it.
+    std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
+};
+
+supervise::Config supervise_config(const Config& config, std::function<void()> on_change) {
     supervise::Config out;
     out.worker_path = config.worker;
     out.idle_time = config.idle_unload;
@@ -40,6 +66,7 @@ supervise::Config supervise_config(const Config& config) {
     out.on_worker_line = [](std::string_view model, std::string_view line) {
         log(LogLevel::info, std::string(model) + ": " + std::string(line));
     };
+    out.on_change = std::move(on_change);
     return out;
 }
 
@@ -82,12 +109,15 @@ public:
           stop_timer_(*io_),
           store_(std::move(opened.store)),
           jobs_(std::make_unique<store::TaskThread>("hearth-jobs", kMaxJobs, std::move(post))),
-          supervisor_(*io_, supervise_config(config)),
+          supervisor_(*io_, supervise_config(config, [this] { telemetry_.on_models_changed(); })),
           generations_(*io_, supervisor_),
           library_(*store_, *jobs_, opened.folders, inspect_with(config)),
+          telemetry_({supervisor_, generations_, library_, std::make_unique<LoopTimer>(*io_),
+                      std::make_unique<LoopTimer>(*io_)}),
           services_{library_,
                     supervisor_,
                     generations_,
+                    telemetry_,
                     facts(config),
                     load_defaults(config),
                     [this] { boost::asio::post(*io_, [this] { stop(); }); }},
@@ -121,8 +151,9 @@ private:
     }
 
     static api::DaemonFacts facts(const Config& config) {
-        return {version(), build_id(supervise::worker_program(config.worker)), config.socket,
-                std::chrono::steady_clock::now(), config.idle_unload};
+        return {version(),          build_id(supervise::worker_program(config.worker)),
+                config.socket,      std::chrono::steady_clock::now(),
+                config.idle_unload, log_trouble};
     }
 
     void stop() {
@@ -130,6 +161,7 @@ private:
         log(LogLevel::info, "hearthd is stopping");
         listener_.stop();
         library_.stop();
+        telemetry_.stop();
         generations_.stop();
         end_after(kStopTime);
         supervisor_.stop([this] { end_after(kFlushTime); });
@@ -153,6 +185,7 @@ private:
     supervise::Supervisor supervisor_;
     generate::Generations generations_;
     api::LibraryService library_;
+    api::Telemetry telemetry_;
     api::Services services_;
     api::Router router_;
     net::Listener listener_;

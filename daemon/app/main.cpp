@@ -36,9 +36,7 @@ int version(const hearth::app::Config& config) {
 
 int serve(const hearth::app::Config& config, const hearth::protocol::Paths& paths) {
     using hearth::LogLevel;
-    if (const auto logging = hearth::app::start_logging(paths.state + "/logs", config.log_level);
-        !logging)
-        return fail(logging.error(), hearth::protocol::kExitFailed);
+    hearth::app::start_logging(paths.state + "/logs", config.log_level);
     auto app = hearth::app::App::make(config, paths);
     if (!app) {
         const bool running = app.error().code == hearth::ErrorCode::busy;
@@ -49,6 +47,7 @@ int serve(const hearth::app::Config& config, const hearth::protocol::Paths& path
                                          : hearth::protocol::kExitFailed);
     }
     (*app)->run();
+    hearth::app::stop_logging();
     return 0;
 }
 

@@ -32,6 +32,7 @@ public:
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
+    void set_observer(Observer* observer) { observer_ = observer; }
     std::uint64_t start(Order order, Subscriber& subscriber);
     void consumed(std::uint64_t number, std::uint32_t deltas);
     void cancel(std::uint64_t number);
@@ -46,7 +47,7 @@ private:
             : impl_(impl), number_(number), order_(std::move(order)), subscriber_(subscriber) {}
 
         void on_accepted(wire::Accepted accepted) override;
-        void on_delta(wire::Delta delta) override { subscriber_.on_delta(std::move(delta)); }
+        void on_delta(wire::Delta delta) override;
         void on_done(wire::Done done) override;
         void on_failed(Error error) override;
 
@@ -76,17 +77,26 @@ private:
     std::map<std::uint64_t, Handle> table_;
     std::uint64_t last_number_ = 0;
     bool is_stopping_ = false;
+    Observer* observer_ = nullptr;
 };
 
 void Generations::Impl::Generation::on_accepted(wire::Accepted accepted) {
+    if (impl_.observer_ != nullptr)
+        impl_.observer_->on_accepted(number_, accepted.prompt_ids.size());
     subscriber_.on_accepted({.seed = order_.request.sampling.seed.value_or(0),
                              .prompt_ids = std::move(accepted.prompt_ids),
                              .model = model_});
 }
 
+void Generations::Impl::Generation::on_delta(wire::Delta delta) {
+    if (impl_.observer_ != nullptr) impl_.observer_->on_tokens(number_, delta.ids.size());
+    subscriber_.on_delta(std::move(delta));
+}
+
 void Generations::Impl::Generation::on_done(wire::Done done) {
     const Handle self = impl_.take(number_);
     done.timings.queue_ms += load_ms_;
+    if (impl_.observer_ != nullptr) impl_.observer_->on_done(number_, done);
     subscriber_.on_done(std::move(done));
 }
 
@@ -102,6 +112,7 @@ std::uint64_t Generations::Impl::start(Order order, Subscriber& subscriber) {
     const supervise::ModelFile model = order.model;
     table_.emplace(number,
                    std::make_unique<Generation>(*this, number, std::move(order), subscriber));
+    if (observer_ != nullptr) observer_->on_started(number, find(number)->order_);
     if (is_stopping_) {
         fail_later(number, stopping_error());
     } else if (is_full) {
@@ -137,7 +148,11 @@ void Generations::Impl::consumed(std::uint64_t number, std::uint32_t deltas) {
 }
 
 void Generations::Impl::cancel(std::uint64_t number) {
-    if (const Handle generation = take(number)) withdraw(*generation);
+    const Handle generation = take(number);
+    if (!generation) return;
+    withdraw(*generation);
+    if (observer_ != nullptr)
+        observer_->on_failed(number, {ErrorCode::cancelled, "the client is gone"});
 }
 
 void Generations::Impl::withdraw(const Generation& generation) {
@@ -161,7 +176,10 @@ void Generations::Impl::fail_later(std::uint64_t number, Error error) {
 }
 
 void Generations::Impl::fail(std::uint64_t number, Error error) {
-    if (const Handle generation = take(number)) generation->subscriber_.on_error(std::move(error));
+    const Handle generation = take(number);
+    if (!generation) return;
+    if (observer_ != nullptr) observer_->on_failed(number, error);
+    generation->subscriber_.on_error(std::move(error));
 }
 
 Generations::Impl::Generation* Generations::Impl::find(std::uint64_t number) {
@@ -178,6 +196,8 @@ Generations::Generations(boost::asio::io_context& io, supervise::Supervisor& sup
                          Config config)
     : impl_(std::make_shared<Impl>(io, supervisor, config)) {}
 Generations::~Generations() = default;
+
+void Generations::set_observer(Observer* observer) { impl_->set_observer(observer); }
 
 std::uint64_t Generations::start(Order order, Subscriber& subscriber) {
     return impl_->start(std::move(order), subscriber);

@@ -45,6 +45,19 @@ public:
     virtual void on_error(Error error) = 0;
 };
 
+// Watches every generation; for counters. Per generation: on_started, on_accepted at most once,
+// any number of on_tokens, then on_done or on_failed, before the subscriber hears of it. A
+// generation that its client cancelled has failed with ErrorCode::cancelled.
+class Observer {
+public:
+    virtual ~Observer() = default;
+    virtual void on_started(std::uint64_t generation, const Order& order) = 0;
+    virtual void on_accepted(std::uint64_t generation, std::size_t prompt_tokens) = 0;
+    virtual void on_tokens(std::uint64_t generation, std::size_t tokens) = 0;
+    virtual void on_done(std::uint64_t generation, const wire::Done& done) = 0;
+    virtual void on_failed(std::uint64_t generation, const Error& error) = 0;
+};
+
 class Generations {
 public:
     Generations(boost::asio::io_context& io, supervise::Supervisor& supervisor, Config config = {});
@@ -52,6 +65,8 @@ public:
     Generations(const Generations&) = delete;
     Generations& operator=(const Generations&) = delete;
 
+    // Null: nobody watches any more.
+    void set_observer(Observer* observer);
     // The generation's number, for consumed() and cancel().
     std::uint64_t start(Order order, Subscriber& subscriber);
     // So many deltas have left for the client. Without it a generation rests after `window` deltas:

@@ -31,6 +31,8 @@ void HttpSession::start() {
 
 void HttpSession::close() {
     if (std::exchange(closed_, true)) return;
+    constexpr int kClientGone = 499;
+    report(kClientGone);
     boost::system::error_code ignored;
     socket_.close(ignored);
     read_timer_.cancel();
@@ -88,12 +90,16 @@ void HttpSession::parse() {
 
 void HttpSession::on_head() {
     const ParsedHead& head = parser_->head();
+    began_ = std::chrono::steady_clock::now();
+    record_ = api::Answered{.method = head.head.method,
+                            .path = head.head.target.substr(0, head.head.target.find('?'))};
     keep_alive_ = keep_alive_ && head.keep_alive;
     chunked_ = head.version >= 11;
     keep_alive_ = keep_alive_ && chunked_;
     auto found = api::Router::find(head.head);
     if (auto* reply = std::get_if<api::Reply>(&found)) return refuse(std::move(*reply));
     match_ = std::move(std::get<api::Match>(found));
+    record_->route = match_->route->pattern;
     phase_ = Phase::body;
     wait_at_most(limits_.body);
     const ParseState state = parser_->accept_body(match_->route->body_limit);
@@ -107,7 +113,9 @@ void HttpSession::on_request() {
     phase_ = Phase::answering;
     answered_ = false;
     const api::Match match = *std::exchange(match_, std::nullopt);
-    auto activity = router_.handle(match, parser_->take_body(), *this);
+    std::string body = parser_->take_body();
+    if (record_) record_->bytes_in = body.size();
+    auto activity = router_.handle(match, std::move(body), *this);
     parser_.reset();
     if (!answered_) activity_ = std::move(activity);
 }
@@ -117,6 +125,10 @@ void HttpSession::refuse(api::Reply reply) {
     keep_alive_ = false;
     read_timer_.cancel();
     phase_ = Phase::answering;
+    if (!record_) {  // what came was no request
+        began_ = std::chrono::steady_clock::now();
+        record_.emplace();
+    }
     send(std::move(reply));
 }
 
@@ -132,13 +144,20 @@ void HttpSession::wait_at_most(std::chrono::milliseconds time) {
 // ---- writing ----
 
 void HttpSession::send(api::Reply reply) {
+    status_ = reply.status;
     queue(whole_reply(reply, keep_alive_));
     finish_answer();
 }
 
-void HttpSession::begin_events() { queue(event_stream_head(keep_alive_, chunked_)); }
+void HttpSession::begin_events() {
+    constexpr int kOk = 200;
+    status_ = kOk;
+    queue(event_stream_head(keep_alive_, chunked_));
+}
 
-void HttpSession::send_event(std::string_view data) { queue(event(data, chunked_)); }
+void HttpSession::send(const api::Event& event) { queue(net::event(event, chunked_)); }
+
+void HttpSession::send_comment(std::string_view text) { queue(comment(text, chunked_)); }
 
 void HttpSession::end_events() {
     queue(event_stream_end(chunked_));
@@ -147,6 +166,7 @@ void HttpSession::end_events() {
 
 void HttpSession::queue(std::string bytes) {
     if (closed_) return;
+    if (record_) record_->bytes_out += bytes.size();
     if (pending_.empty())
         pending_ = std::move(bytes);
     else
@@ -187,10 +207,19 @@ void HttpSession::on_written() {
 
 void HttpSession::finish_answer() {
     answered_ = true;
+    report(status_);
     // Whoever called this may be the activity itself: it goes with the next turn of the loop.
     boost::asio::post(socket_.get_executor(), [self = shared_from_this()] {
         if (self->answered_) self->activity_.reset();
     });
+}
+
+// Once per request.
+void HttpSession::report(int status) {
+    if (!record_) return;
+    record_->status = status;
+    record_->time = std::chrono::steady_clock::now() - began_;
+    router_.answered(*std::exchange(record_, std::nullopt));
 }
 
 void HttpSession::next_request() {

@@ -42,7 +42,8 @@ public:
 
     void send(api::Reply reply) override;
     void begin_events() override;
-    void send_event(std::string_view data) override;
+    void send(const api::Event& event) override;
+    void send_comment(std::string_view text) override;
     void end_events() override;
     std::size_t queued_bytes() const override { return pending_.size() + writing_.size(); }
 
@@ -59,6 +60,7 @@ private:
     void write();
     void on_written();
     void finish_answer();
+    void report(int status);
     void next_request();
     void wait_at_most(std::chrono::milliseconds time);
 
@@ -73,6 +75,9 @@ private:
     std::unique_ptr<RequestParser> parser_;
     std::optional<api::Match> match_;
     std::unique_ptr<api::Activity> activity_;
+    std::optional<api::Answered> record_;  // of the request in progress
+    std::chrono::steady_clock::time_point began_;
+    int status_ = 0;
     std::string pending_;  // to be written after writing_
     std::string writing_;
     Phase phase_ = Phase::head;

@@ -64,11 +64,21 @@ std::string event_stream_head(bool keep_alive, bool chunked) {
            (chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
 }
 
-std::string event(std::string_view data, bool chunked) {
-    std::string text = "data: ";
-    text += data;
+std::string event(const api::Event& event, bool chunked) {
+    std::string text;
+    if (!event.name.empty()) text.append("event: ").append(event.name) += '\n';
+    if (event.id != 0) text += "id: " + std::to_string(event.id) + "\n";
+    text += "data: ";
+    text += event.data;
     text += "\n\n";
     return chunked ? chunk(text) : text;
+}
+
+std::string comment(std::string_view text, bool chunked) {
+    std::string line = ": ";
+    line += text;
+    line += "\n\n";
+    return chunked ? chunk(line) : line;
 }
 
 std::string event_stream_end(bool chunked) { return chunked ? "0\r\n\r\n" : ""; }

@@ -72,6 +72,7 @@ void RequestParser::read_head() {
     head_.head.target = text_of(message.target());
     head_.head.content_type = text_of(message[http::field::content_type]);
     head_.head.content_encoding = text_of(message[http::field::content_encoding]);
+    head_.head.last_event_id = text_of(message["Last-Event-ID"]);
     head_.version = static_cast<int>(message.version());
     head_.keep_alive = beast_->parser.keep_alive();
     head_.expects_continue = boost::beast::iequals(message[http::field::expect], "100-continue");

@@ -1,6 +1,8 @@
 // Reads /proc/<pid>/smaps_rollup, whose lines look like "Private_Dirty:      5120 kB".
 #include "daemon/supervise/proc_memory.h"
 
+#include <unistd.h>
+
 #include <fstream>
 #include <string>
 
@@ -21,6 +23,14 @@ ProcessMemory memory_of(pid_t pid) {
         }
     }
     return memory;
+}
+
+std::uint64_t resident_bytes_of(pid_t pid) {
+    std::ifstream statm("/proc/" + std::to_string(pid) + "/statm");  // pages: total, resident, …
+    std::uint64_t total = 0;
+    std::uint64_t resident = 0;
+    statm >> total >> resident;
+    return resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace hearth::supervise

@@ -34,7 +34,7 @@ Slot::~Slot() {
     if (process_) process_->forget();
 }
 
-LoadedModel Slot::describe() const {
+LoadedModel Slot::describe(Memory detail) const {
     LoadedModel model;
     model.id = file_.id;
     model.path = file_.path;
@@ -46,7 +46,9 @@ LoadedModel Slot::describe() const {
     model.unused = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_use_);
     model.stats = stats_;
     if (process_) {
-        const ProcessMemory memory = memory_of(process_->pid());
+        const ProcessMemory memory = detail == Memory::exact
+                                         ? memory_of(process_->pid())
+                                         : ProcessMemory{resident_bytes_of(process_->pid()), 0};
         model.pid = process_->pid();
         model.resident_bytes = memory.resident_bytes;
         model.private_bytes = memory.private_bytes;

@@ -28,6 +28,8 @@ public:
         virtual void on_slot_gone(Slot& slot) = 0;  // may destroy the slot
     };
 
+    enum class Memory { exact, cheap };  // cheap: resident bytes only
+
     Slot(boost::asio::io_context& io, const Config& config, ModelFile file, Owner& owner);
     ~Slot() override;
 
@@ -38,7 +40,7 @@ public:
     }
     std::chrono::steady_clock::time_point last_use() const { return last_use_; }
     const wire::ModelInfo& info() const { return ready_.model; }
-    LoadedModel describe() const;
+    LoadedModel describe(Memory detail) const;
 
     // Who wants the model. fail_waiters and the worker's answer empty the list.
     void add_waiter(OnLoaded done) { waiters_.push_back(std::move(done)); }

@@ -45,7 +45,8 @@ public:
     void ensure_loaded(const ModelFile& file, OnLoaded done);
     void ask(const ModelFile& file, Question question, OnTokens done);
     void unload(const std::string& id, OnUnloaded done);
-    void list(OnList done);
+    void list(OnList done, Slot::Memory memory);
+    std::vector<LoadedModel> describe(Slot::Memory memory) const;
     void stop(std::function<void()> done);
 
     Slot* find(const std::string& id) {
@@ -60,6 +61,7 @@ private:
         boost::asio::steady_timer timer;
         int missing = 0;
         OnList done;
+        Slot::Memory memory = Slot::Memory::exact;
     };
 
     void on_slot_changed() override;
@@ -96,6 +98,7 @@ void Supervisor::Impl::ensure_loaded(const ModelFile& file, OnLoaded done) {
         slot = slots_.emplace(file.id, std::make_unique<Slot>(io_, config_, file, *this))
                    .first->second.get();
         arrivals_.push_back(file.id);
+        on_slot_changed();
     }
     slot->add_waiter(std::move(done));
     // Later, because a start can fail at once and callbacks never come from inside this call.
@@ -158,10 +161,11 @@ void Supervisor::Impl::unload(const std::string& id, OnUnloaded done) {
     }
 }
 
-void Supervisor::Impl::list(OnList done) {
+void Supervisor::Impl::list(OnList done, Slot::Memory memory) {
     // shared_ptr: owned by the timer's handler and by every worker that was asked.
     auto listing = std::make_shared<Listing>(io_);
     listing->done = std::move(done);
+    listing->memory = memory;
     const auto finish_later = [weak = weak_from_this(), listing] {
         if (const auto self = weak.lock()) self->finish(*listing);
     };
@@ -185,9 +189,13 @@ void Supervisor::Impl::finish(Listing& listing) {
     OnList done = std::exchange(listing.done, nullptr);
     listing.timer.cancel();
     if (!done) return;
+    done(describe(listing.memory));
+}
+
+std::vector<LoadedModel> Supervisor::Impl::describe(Slot::Memory memory) const {
     std::vector<LoadedModel> models;
-    for (const auto& [id, slot] : slots_) models.push_back(slot->describe());
-    done(std::move(models));
+    for (const auto& [id, slot] : slots_) models.push_back(slot->describe(memory));
+    return models;
 }
 
 void Supervisor::Impl::stop(std::function<void()> done) {
@@ -313,7 +321,11 @@ void Supervisor::unload(const std::string& id, OnUnloaded done) {
     impl_->unload(id, std::move(done));
 }
 
-void Supervisor::list(OnList done) { impl_->list(std::move(done)); }
+void Supervisor::list(OnList done) { impl_->list(std::move(done), Slot::Memory::exact); }
+
+void Supervisor::poll(OnList done) { impl_->list(std::move(done), Slot::Memory::cheap); }
+
+std::vector<LoadedModel> Supervisor::glance() const { return impl_->describe(Slot::Memory::cheap); }
 
 bool Supervisor::is_loaded(const std::string& id) const {
     const Slot* slot = impl_->find(id);

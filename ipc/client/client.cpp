@@ -3,7 +3,6 @@
 #include <boost/json/serialize.hpp>
 #include <optional>
 
-#include "ipc/client/event_splitter.h"
 #include "ipc/protocol/failure.h"
 
 namespace hearth::client {
@@ -58,35 +57,37 @@ std::string model_target(const std::string& id, std::string_view action = {}) {
 // Turns the events of one stream into calls; remembers how it ended.
 class EventReader {
 public:
-    explicit EventReader(const Client::OnEvent& on_event) : on_event_(on_event) {}
+    explicit EventReader(const Client::OnServerEvent& on_event) : on_event_(on_event) {}
 
     bool take(std::string_view piece) {
-        for (const std::string& event : splitter_.feed(piece))
+        for (const ServerEvent& event : splitter_.feed(piece))
             if (!take_event(event)) return false;
         return true;
     }
-    Result<void> ending() const {
+    // `is_open_ended`: a stream without a last event, whose end is no error.
+    Result<void> ending(bool is_open_ended) const {
         if (error_) return *error_;
-        if (!ended_)
+        if (!ended_ && !is_open_ended)
             return Error{ErrorCode::io_failed, "the daemon closed the stream before its end"};
         return {};
     }
 
 private:
-    bool take_event(const std::string& data) {
-        if (data == "[DONE]") return !(ended_ = true);
-        auto event = protocol::parse_json(data);
-        if (!event) {
+    bool take_event(const ServerEvent& event) {
+        if (event.data == "[DONE]") return !(ended_ = true);
+        auto data = protocol::parse_json(event.data);
+        if (!data) {
             error_ = Error{ErrorCode::internal, "an event of the daemon's stream is not JSON"};
-        } else if (event->is_object() && event->get_object().contains("error")) {
-            error_ = protocol::failure_from_json(*event).error;
-        } else if (!on_event_(*event)) {
+        } else if (event.name.empty() && data->is_object() &&
+                   data->get_object().contains("error")) {
+            error_ = protocol::failure_from_json(*data).error;
+        } else if (!on_event_(event, *data)) {
             ended_ = true;
         }
         return !ended_ && !error_;
     }
 
-    const Client::OnEvent& on_event_;
+    const Client::OnServerEvent& on_event_;
     EventSplitter splitter_;
     std::optional<Error> error_;
     bool ended_ = false;
@@ -119,6 +120,15 @@ Result<json::value> Client::remove(const std::string& target) const {
 
 Result<void> Client::stream(const std::string& target, const json::object& body,
                             const OnEvent& on_event) const {
+    return read_events({.method = "POST", .target = target, .body = json::serialize(body)},
+                       [&](const ServerEvent&, const json::value& data) { return on_event(data); });
+}
+
+Result<void> Client::events(const std::string& target, const OnServerEvent& on_event) const {
+    return read_events({.method = "GET", .target = target}, on_event);
+}
+
+Result<void> Client::read_events(const HttpRequest& request, const OnServerEvent& on_event) const {
     HEARTH_TRY(Connection connection, Connection::open(socket_path_, abort_fd_));
     EventReader reader(on_event);
     std::string failed_body;
@@ -127,10 +137,8 @@ Result<void> Client::stream(const std::string& target, const json::object& body,
         failed_body += piece;
         return true;
     };
-    HEARTH_TRY(HttpReply reply,
-               connection.exchange(
-                   {.method = "POST", .target = target, .body = json::serialize(body)}, on_body));
-    if (reply.status < 400) return reader.ending();
+    HEARTH_TRY(HttpReply reply, connection.exchange(request, on_body));
+    if (reply.status < 400) return reader.ending(request.method == "GET");
     reply.body = std::move(failed_body);
     return error_of(reply);
 }

@@ -12,6 +12,7 @@
 
 #include "engine/base/result.h"
 #include "ipc/client/connection.h"
+#include "ipc/client/event_splitter.h"
 #include "ipc/protocol/chat.h"
 #include "ipc/protocol/library.h"
 #include "ipc/protocol/paths.h"
@@ -47,6 +48,10 @@ public:
     Result<void> stream(const std::string& target, const json::object& body,
                         const OnEvent& on_event) const;
 
+    // The same with names and ids, of a stream that ends when the daemon does.
+    using OnServerEvent = std::function<bool(const ServerEvent&, const json::value& data)>;
+    Result<void> events(const std::string& target, const OnServerEvent& on_event) const;
+
     // Typed calls.
     Result<protocol::Status> status() const;
     Result<std::vector<protocol::ModelEntry>> models() const;
@@ -70,6 +75,7 @@ public:
 
 private:
     Result<json::value> call(HttpRequest request) const;
+    Result<void> read_events(const HttpRequest& request, const OnServerEvent& on_event) const;
     Result<void> stream_replies(const std::string& target, const json::object& body,
                                 const OnReply& on_chunk) const;
 

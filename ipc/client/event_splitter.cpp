@@ -1,9 +1,12 @@
 #include "ipc/client/event_splitter.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace hearth::client {
 
-std::vector<std::string> EventSplitter::feed(std::string_view bytes) {
-    std::vector<std::string> events;
+std::vector<ServerEvent> EventSplitter::feed(std::string_view bytes) {
+    std::vector<ServerEvent> events;
     rest_ += bytes;
     std::size_t start = 0;
     for (std::size_t end = rest_.find('\n'); end != std::string::npos;
@@ -17,19 +20,21 @@ std::vector<std::string> EventSplitter::feed(std::string_view bytes) {
     return events;
 }
 
-void EventSplitter::take_line(std::string_view line, std::vector<std::string>& events) {
+void EventSplitter::take_line(std::string_view line, std::vector<ServerEvent>& events) {
     if (line.empty()) {
-        if (has_data_) events.push_back(std::move(data_));
-        data_.clear();
+        if (has_data_) events.push_back(std::move(event_));
+        event_ = {};
         has_data_ = false;
         return;
     }
-    constexpr std::string_view kField = "data:";
-    if (line.substr(0, kField.size()) != kField) return;
-    line.remove_prefix(kField.size());
+    const std::string_view field = line.substr(0, line.find(':'));
+    line.remove_prefix(std::min(line.size(), field.size() + 1));
     if (!line.empty() && line.front() == ' ') line.remove_prefix(1);
-    if (has_data_) data_ += '\n';
-    data_ += line;
+    if (field == "event") event_.name = line;
+    if (field == "id") event_.id = line;
+    if (field != "data") return;
+    if (has_data_) event_.data += '\n';
+    event_.data += line;
     has_data_ = true;
 }
 

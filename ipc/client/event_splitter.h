@@ -1,4 +1,4 @@
-// Server-sent events: bytes in any cut → the data of each event.
+// Server-sent events: bytes in any cut → events.
 #pragma once
 
 #include <string>
@@ -7,17 +7,22 @@
 
 namespace hearth::client {
 
+struct ServerEvent {
+    std::string data;  // several data lines are joined by line ends
+    std::string name;  // empty: the event has none
+    std::string id;    // likewise
+};
+
 class EventSplitter {
 public:
-    // The data of every event that is now complete, in order. Several data lines of one event are
-    // joined by line ends; comments and other fields are skipped.
-    std::vector<std::string> feed(std::string_view bytes);
+    // Every event that is now complete, in order; comments and other fields are skipped.
+    std::vector<ServerEvent> feed(std::string_view bytes);
 
 private:
-    void take_line(std::string_view line, std::vector<std::string>& events);
+    void take_line(std::string_view line, std::vector<ServerEvent>& events);
 
     std::string rest_;  // the line that is still open
-    std::string data_;
+    ServerEvent event_;
     bool has_data_ = false;
 };
 

@@ -91,6 +91,7 @@ json::object to_json(const Status& status) {
                         {"installed", status.installed},
                         {"running", status.running},
                         {"idle_unload_s", status.idle_unload_s}};
+    if (!status.log.empty()) out["log"] = status.log;
     json::array& models = out["models"].emplace_array();
     for (const LoadedModel& model : status.models) models.emplace_back(to_json(model));
     return out;
@@ -108,6 +109,7 @@ Status read_status(Fields& fields) {
     status.installed = count(fields, "installed");
     status.running = count(fields, "running");
     status.idle_unload_s = fields.number("idle_unload_s").value_or(0.0);
+    status.log = fields.text("log").value_or("");
     const json::array* models = fields.array("models");
     if (models == nullptr) return status;
     for (const json::value& value : *models) {

@@ -52,6 +52,7 @@ struct Status {
     int installed = 0;                 // models
     int running = 0;                   // generations in flight
     double idle_unload_s = 0.0;        // 0: never
+    std::string log;                   // why nothing is logged; empty when all is well
     std::vector<LoadedModel> models;   // loaded ones
 };
 

@@ -19,9 +19,25 @@ constexpr std::string_view kStream =
     "data:\r\n\r\n"
     "data: never finished\n";
 
+std::vector<std::string> data_of(const std::vector<ServerEvent>& events) {
+    std::vector<std::string> list;
+    for (const ServerEvent& event : events) list.push_back(event.data);
+    return list;
+}
+
 TEST(EventSplitter, FindsTheEvents) {
     EventSplitter splitter;
-    EXPECT_THAT(splitter.feed(kStream), ElementsAre("one", "two\nlines", ""));
+    EXPECT_THAT(data_of(splitter.feed(kStream)), ElementsAre("one", "two\nlines", ""));
+}
+
+TEST(EventSplitter, NamesAndIdsBelongToTheirEventOnly) {
+    EventSplitter splitter;
+    const auto events = splitter.feed("event: a\nid: 7\ndata: x\n\nevent: lost\n\ndata: y\n\n");
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_EQ(events[0].name, "a");
+    EXPECT_EQ(events[0].id, "7");
+    EXPECT_EQ(events[1].name, "");
+    EXPECT_EQ(events[1].id, "");
 }
 
 TEST(EventSplitter, FindsTheSameEventsWhereverTheBytesAreCut) {
@@ -29,7 +45,7 @@ TEST(EventSplitter, FindsTheSameEventsWhereverTheBytesAreCut) {
         EventSplitter splitter;
         std::vector<std::string> events;
         for (std::size_t at = 0; at < kStream.size(); at += step)
-            for (std::string& event : splitter.feed(kStream.substr(at, step)))
+            for (std::string& event : data_of(splitter.feed(kStream.substr(at, step))))
                 events.push_back(std::move(event));
         EXPECT_THAT(events, ElementsAre("one", "two\nlines", "")) << step;
     }
