@@ -9,6 +9,7 @@ namespace {
 
 std::string_view type_for(int status) {
     if (status == 404) return "not_found_error";
+    if (status == 401) return "authentication_error";
     if (status == 403) return "permission_error";
     if (status == 429) return "rate_limit_error";
     return status < 500 ? "invalid_request_error" : "server_error";

@@ -37,6 +37,9 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {"GET", "/hearth/v1/metrics/history", token, kNone, metrics_history},
     {"GET", "/metrics", token, kNone, prometheus_metrics},
     {"POST", "/hearth/v1/shutdown", owner, kSmall, shut_down},
+    {"GET", "/hearth/v1/token", owner, kNone, show_token},
+    {"POST", "/hearth/v1/token/rotate", owner, kSmall, rotate_token},
+    {"DELETE", "/hearth/v1/token", owner, kNone, revoke_token},
     {"GET", "/health", open, kNone, health},
 });
 
@@ -113,6 +116,14 @@ std::variant<Match, Reply> Router::find(const RequestHead& head) {
                           "this path takes " + allowed + ", not " + head.method.substr(0, 20));
     reply.headers.emplace_back("Allow", allowed);
     return reply;
+}
+
+access::Permission Router::permission(const RequestHead& head) const {
+    const std::string path = head.target.substr(0, head.target.find('?'));
+    if (path.starts_with('/'))
+        for (const Route& route : kRoutes)
+            if (route.method == head.method && match(route.pattern, path)) return route.permission;
+    return token;
 }
 
 std::unique_ptr<Activity> Router::handle(const Match& match, std::string body,

@@ -41,7 +41,22 @@ struct Match {
     std::string last_event_id;
 };
 
-class Router {
+// What `net` serves.
+class Routes {
+public:
+    virtual ~Routes() = default;
+
+    // Asked first; `token` for what has no route.
+    virtual access::Permission permission(const RequestHead& head) const = 0;
+    // The route of a request, or the refusal.
+    virtual std::variant<Match, Reply> route(const RequestHead& head) const = 0;
+    virtual std::unique_ptr<Activity> handle(const Match& match, std::string body,
+                                             ReplyStream& stream) const = 0;
+    // Every request is reported once, when its answer is complete or its client gone.
+    virtual void answered(const Answered& record) const = 0;
+};
+
+class Router final : public Routes {
 public:
     explicit Router(Services& services) : services_(services) {}
 
@@ -51,11 +66,11 @@ public:
     // Allow, 415.
     static std::variant<Match, Reply> find(const RequestHead& head);
 
+    access::Permission permission(const RequestHead& head) const override;
+    std::variant<Match, Reply> route(const RequestHead& head) const override { return find(head); }
     std::unique_ptr<Activity> handle(const Match& match, std::string body,
-                                     ReplyStream& stream) const;
-
-    // Every request is reported once, when its answer is complete or its client gone.
-    void answered(const Answered& record) const;
+                                     ReplyStream& stream) const override;
+    void answered(const Answered& record) const override;
 
 private:
     Services& services_;

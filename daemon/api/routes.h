@@ -39,4 +39,9 @@ ActivityPtr health(Services& services, const Request& request, ReplyStream& stre
 ActivityPtr status(Services& services, const Request& request, ReplyStream& stream);
 ActivityPtr shut_down(Services& services, const Request& request, ReplyStream& stream);
 
+// access_routes
+ActivityPtr show_token(Services& services, const Request& request, ReplyStream& stream);
+ActivityPtr rotate_token(Services& services, const Request& request, ReplyStream& stream);
+ActivityPtr revoke_token(Services& services, const Request& request, ReplyStream& stream);
+
 }  // namespace hearth::api

@@ -7,8 +7,10 @@
 
 #include "daemon/api/library_service.h"
 #include "daemon/api/telemetry.h"
+#include "daemon/api/token_service.h"
 #include "daemon/generate/generations.h"
 #include "daemon/supervise/supervisor.h"
+#include "ipc/protocol/status.h"
 
 namespace hearth::api {
 
@@ -21,6 +23,12 @@ struct DaemonFacts {
     std::function<std::string()> log_trouble;  // why nothing is logged; empty when all is well
 };
 
+// How the daemon can be reached just now.
+struct Reach {
+    protocol::TcpStatus tcp;
+    std::size_t connections = 0;
+};
+
 struct Services {
     LibraryService& library;
     supervise::Supervisor& supervisor;
@@ -29,6 +37,8 @@ struct Services {
     DaemonFacts facts;
     wire::Load load_defaults;         // how models are loaded; the name is set per model
     std::function<void()> shut_down;  // returns at once
+    TokenService& token;
+    std::function<Reach()> reach;
 };
 
 // The model file and its options for the supervisor. not_found or io_failed when the file is gone

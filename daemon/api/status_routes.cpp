@@ -36,6 +36,9 @@ protocol::Status own_status(const Services& services) {
     status.pid = ::getpid();
     status.uptime_s = Seconds(std::chrono::steady_clock::now() - services.facts.started).count();
     status.socket = services.facts.socket;
+    const Reach reach = services.reach();
+    status.tcp = reach.tcp;
+    status.connections = static_cast<int>(reach.connections);
     status.resident_bytes = supervise::resident_bytes_of(::getpid());
     status.installed = static_cast<int>(services.library.library().packages().size());
     status.running = services.generations.in_flight();

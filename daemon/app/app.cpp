@@ -14,7 +14,9 @@
 #include "daemon/api/telemetry.h"
 #include "daemon/app/build_id.h"
 #include "daemon/app/logging.h"
+#include "daemon/app/tcp_door.h"
 #include "daemon/generate/generations.h"
+#include "daemon/net/inherited.h"
 #include "daemon/net/listener.h"
 #include "daemon/net/socket_file.h"
 #include "daemon/store/store.h"
@@ -82,6 +84,18 @@ wire::Load load_defaults(const Config& config) {
     return load;
 }
 
+net::ListenerConfig listener_config(const Config& config) {
+    net::ListenerConfig out;
+    out.origins = config.allow_origin;
+    return out;
+}
+
+// A socket that was passed on takes the place of ours.
+Result<net::SocketFile> open_socket(const std::string& path, int inherited) {
+    if (inherited >= 0) return net::SocketFile::adopt(path, inherited);
+    return net::SocketFile::listen(path);
+}
+
 // Every connection and every worker takes a descriptor or two.
 void allow_many_descriptors() {
     rlimit limit{};
@@ -98,19 +112,22 @@ class App::Parts {
 public:
     struct Opened {
         net::SocketFile socket;
+        int tcp = -1;  // inherited
+        access::TokenFile token;
         std::unique_ptr<store::Store> store;
         library::Folders folders;
     };
 
     Parts(std::unique_ptr<boost::asio::io_context> io, Opened opened, const Config& config,
-          store::Post post)
+          const store::Post& post)
         : io_(std::move(io)),
           signals_(*io_, SIGTERM, SIGINT, SIGHUP),
           stop_timer_(*io_),
           store_(std::move(opened.store)),
-          jobs_(std::make_unique<store::TaskThread>("hearth-jobs", kMaxJobs, std::move(post))),
+          jobs_(std::make_unique<store::TaskThread>("hearth-jobs", kMaxJobs, post)),
           supervisor_(*io_, supervise_config(config, [this] { telemetry_.on_models_changed(); })),
           generations_(*io_, supervisor_),
+          token_(opened.token, keyring_, post, [this] { tcp_door_.on_token_changed(); }),
           library_(*store_, *jobs_, opened.folders, inspect_with(config)),
           telemetry_({supervisor_, generations_, library_, std::make_unique<LoopTimer>(*io_),
                       std::make_unique<LoopTimer>(*io_)}),
@@ -120,9 +137,15 @@ public:
                     telemetry_,
                     facts(config),
                     load_defaults(config),
-                    [this] { boost::asio::post(*io_, [this] { stop(); }); }},
+                    [this] { boost::asio::post(*io_, [this] { stop(); }); },
+                    token_,
+                    [this] { return api::Reach{tcp_door_.status(), listener_.connections()}; }},
           router_(services_),
-          listener_(*io_, std::move(opened.socket), router_) {}
+          listener_(*io_, router_, keyring_, listener_config(config)),
+          tcp_door_(listener_, keyring_, opened.token,
+                    {.on = config.tcp, .port = config.port, .inherited = opened.tcp}) {
+        listener_.open(std::move(opened.socket));
+    }
 
     ~Parts() {
         library_.stop();
@@ -135,7 +158,7 @@ public:
         signals_.async_wait([this](const boost::system::error_code& problem, int) {
             if (!problem) stop();
         });
-        listener_.start();
+        tcp_door_.open();
         log(LogLevel::info, "hearthd " + services_.facts.version + " (" + services_.facts.build +
                                 ") listens at " + services_.facts.socket);
         io_->run();
@@ -184,11 +207,14 @@ private:
     std::unique_ptr<store::TaskThread> jobs_;
     supervise::Supervisor supervisor_;
     generate::Generations generations_;
+    access::Keyring keyring_;
+    api::TokenService token_;
     api::LibraryService library_;
     api::Telemetry telemetry_;
     api::Services services_;
     api::Router router_;
     net::Listener listener_;
+    TcpDoor tcp_door_;
     bool stopping_ = false;
 };
 
@@ -196,7 +222,8 @@ Result<std::unique_ptr<App>> App::make(const Config& config, const protocol::Pat
     std::signal(SIGPIPE, SIG_IGN);
     allow_many_descriptors();
     // First the socket: a second hearthd must say so at once and touch nothing.
-    HEARTH_TRY(net::SocketFile socket, net::SocketFile::listen(config.socket));
+    const net::Inherited inherited = net::take_inherited();
+    HEARTH_TRY(net::SocketFile socket, open_socket(config.socket, inherited.unix_socket));
     auto io = std::make_unique<boost::asio::io_context>(1);
     const store::Post post = [raw = io.get()](store::Task task) {
         boost::asio::post(*raw, std::move(task));
@@ -208,7 +235,10 @@ Result<std::unique_ptr<App>> App::make(const Config& config, const protocol::Pat
     HEARTH_TRY(auto store, store::Store::open(paths.data + "/hearth.db", post));
     HEARTH_TRY_VOID(library::clear_partial(folders));
     return std::unique_ptr<App>(new App(std::make_unique<Parts>(
-        std::move(io), Parts::Opened{std::move(socket), std::move(store), folders}, config, post)));
+        std::move(io),
+        Parts::Opened{std::move(socket), inherited.tcp, access::TokenFile(paths.config + "/token"),
+                      std::move(store), folders},
+        config, post)));
 }
 
 App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

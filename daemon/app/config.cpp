@@ -1,5 +1,6 @@
 #include "daemon/app/config.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -7,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "daemon/access/guard.h"
 #include "daemon/app/config_file.h"
 
 namespace hearth::app {
@@ -54,6 +56,24 @@ bool read_path(std::string_view text, std::string& into) {
     return text.starts_with('/');
 }
 
+bool read_switch(std::string_view text, bool& into) {
+    into = text == "on" || text == "true";
+    return into || text == "off" || text == "false";
+}
+
+// Separated by commas or spaces.
+bool read_origins(std::string_view text, std::vector<std::string>& into) {
+    into.clear();
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find_first_of(", "), text.size());
+        const std::string_view origin = text.substr(0, end);
+        if (!origin.empty() && !access::is_origin(origin)) return false;
+        if (!origin.empty()) into.emplace_back(origin);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return true;
+}
+
 bool read_word(std::string_view text, std::span<const std::string_view> words, std::string& into) {
     for (const std::string_view word : words)
         if (text == word) {
@@ -77,6 +97,14 @@ struct Setting {
 constexpr std::array kSettings = std::to_array<Setting>({
     {"socket", "an absolute path", "where to listen",
      [](Config& config, std::string_view text) { return read_path(text, config.socket); }},
+    {"tcp", "on or off", "whether to listen on 127.0.0.1 as well, with a token",
+     [](Config& config, std::string_view text) { return read_switch(text, config.tcp); }},
+    {"port", "a number from 0 to 65535", "the TCP port on 127.0.0.1; 0: a free one",
+     [](Config& config, std::string_view text) {
+         return read_number(text, 0, 65535, config.port);
+     }},
+    {"allow_origin", "origins such as http://localhost:3000", "web pages that may come in",
+     [](Config& config, std::string_view text) { return read_origins(text, config.allow_origin); }},
     {"worker", "an absolute path", "the program hearth-worker; else the one beside hearthd",
      [](Config& config, std::string_view text) { return read_path(text, config.worker); }},
     {"idle_unload", "seconds", "unload a model that nobody used for so long; 0: never",
@@ -109,9 +137,8 @@ constexpr std::array kSettings = std::to_array<Setting>({
          return read_number(text, 0, 4096, config.max_sequences);
      }},
     {"key_type", "f16 or f32", "how keys are stored",
-     [](Config& config, std::string_view text) {
-         return read_word(text, kStateTypes, config.key_type);
-     }},
+     [](Config& config,
+        std::string_view text) { return read_word(text, kStateTypes, config.key_type); }},
     {"value_type", "f16 or f32", "how values are stored",
      [](Config& config, std::string_view text) {
          return read_word(text, kStateTypes, config.value_type);

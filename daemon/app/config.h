@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/result.h"
 #include "ipc/protocol/paths.h"
@@ -14,6 +15,9 @@ namespace hearth::app {
 
 struct Config {
     std::string socket;                              // empty: Paths::socket
+    bool tcp = true;                                 // on 127.0.0.1
+    int port = 7411;                                 // 0: a free one
+    std::vector<std::string> allow_origin;           // web pages that may come in
     std::string worker;                              // path of hearth-worker; empty: beside hearthd
     std::chrono::milliseconds idle_unload{600'000};  // 0: never
     int max_loaded = 2;                              // models

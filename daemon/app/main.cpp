@@ -20,7 +20,8 @@ int fail(const hearth::Error& error, int code) {
 
 int help() {
     std::printf(
-        "hearthd, the Hearth daemon. It serves the models of one user over a Unix socket.\n\n"
+        "hearthd, the Hearth daemon. It serves the models of one user over a Unix socket\n"
+        "and, with a token, on 127.0.0.1.\n\n"
         "Options (also in config.toml as socket = \"…\", and as HEARTH_SOCKET=…):\n%s"
         "  --version         version and build\n",
         hearth::app::describe_settings().c_str());

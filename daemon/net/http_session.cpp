@@ -1,10 +1,8 @@
 #include "daemon/net/http_session.h"
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/write.hpp>
 
 #include "daemon/api/failure_reply.h"
-#include "daemon/net/http_text.h"
 
 namespace hearth::net {
 namespace {
@@ -12,22 +10,40 @@ namespace {
 // What a client may send ahead while an answer is on its way. Beyond it the socket rests.
 constexpr std::size_t kMaxAhead = 64UL << 10U;
 
+using Timer = boost::asio::steady_timer;
+
+// A handler that was queued before its timer was set anew must not act.
+bool has_passed(const Timer& timer) { return timer.expiry() <= Timer::clock_type::now(); }
+
+void stop(Timer& timer) { timer.expires_at(Timer::time_point::max()); }
+
+api::Reply reply_for(const access::Verdict& verdict) {
+    if (verdict.status == 204)
+        return {.status = 204,
+                .headers = {{"Access-Control-Allow-Methods", "GET, POST, DELETE"},
+                            {"Access-Control-Allow-Headers", "Authorization, *"},
+                            {"Access-Control-Max-Age", "600"}}};
+    api::Reply reply = api::refusal(verdict.status, verdict.code, verdict.message);
+    if (verdict.status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return reply;
+}
+
 }  // namespace
 
-HttpSession::HttpSession(Socket socket, const api::Router& router, const SessionLimits& limits,
-                         OnClosed on_closed)
+HttpSession::HttpSession(Socket socket, const SessionContext& context, OnClosed on_closed)
     : socket_(std::move(socket)),
-      router_(router),
-      limits_(limits),
+      context_(context),
       on_closed_(std::move(on_closed)),
       read_timer_(socket_.get_executor()),
       write_timer_(socket_.get_executor()),
       parser_(std::make_unique<RequestParser>()) {}
 
 void HttpSession::start() {
-    wait_at_most(limits_.head);
+    wait_at_most(context_.limits.head);
     read();
 }
+
+void HttpSession::turn_away(api::Reply reply) { refuse(std::move(reply)); }
 
 void HttpSession::close() {
     if (std::exchange(closed_, true)) return;
@@ -45,15 +61,26 @@ void HttpSession::close() {
 }
 
 void HttpSession::close_when_idle() {
-    keep_alive_ = false;
-    const bool idle = phase_ == Phase::head || phase_ == Phase::body;
+    framing_.keep_alive = false;
+    const bool idle = phase_ != Phase::answering;
     if (idle && queued_bytes() == 0) close();
+}
+
+// A socket that is closed with unread bytes in it takes back what was written: so a refused client
+// is told that we are done, and what it still sends is thrown away for a moment.
+void HttpSession::end() {
+    phase_ = Phase::closing;
+    if (!refused_ && input_.empty()) return close();
+    boost::system::error_code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+    wait_at_most(context_.limits.linger);
+    read();
 }
 
 // ---- reading ----
 
 void HttpSession::read() {
-    if (reading_ || closed_ || phase_ == Phase::closing) return;
+    if (reading_ || closed_) return;
     if (phase_ == Phase::answering && input_.size() >= kMaxAhead) return;
     reading_ = true;
     socket_.async_read_some(
@@ -67,9 +94,12 @@ void HttpSession::read() {
 
 void HttpSession::on_read(std::size_t got) {
     if (closed_) return;
-    if (phase_ == Phase::head && input_.empty()) wait_at_most(limits_.head);
-    input_.append(buffer_.data(), got);
-    parse();
+    if (phase_ != Phase::closing) {
+        if (phase_ == Phase::head && !std::exchange(head_begun_, true))
+            wait_at_most(context_.limits.head);
+        input_.append(buffer_.data(), got);
+        parse();
+    }
     read();
 }
 
@@ -93,15 +123,21 @@ void HttpSession::on_head() {
     began_ = std::chrono::steady_clock::now();
     record_ = api::Answered{.method = head.head.method,
                             .path = head.head.target.substr(0, head.head.target.find('?'))};
-    keep_alive_ = keep_alive_ && head.keep_alive;
-    chunked_ = head.version >= 11;
-    keep_alive_ = keep_alive_ && chunked_;
-    auto found = api::Router::find(head.head);
-    if (auto* reply = std::get_if<api::Reply>(&found)) return refuse(std::move(*reply));
+    framing_.chunked = head.version >= 11;
+    framing_.keep_alive = framing_.keep_alive && head.keep_alive && framing_.chunked;
+    framing_.head_only = head.head.method == "HEAD";
+    api::RequestHead request = head.head;
+    request.over_tcp = context_.door.over_tcp;
+    const access::Verdict verdict = access::judge(
+        head.claims, context_.door, context_.routes.permission(request), context_.keyring);
+    framing_.origin = verdict.origin;
+    if (verdict.status != 0) return answer_unread(reply_for(verdict));
+    auto found = context_.routes.route(request);
+    if (auto* reply = std::get_if<api::Reply>(&found)) return answer_unread(std::move(*reply));
     match_ = std::move(std::get<api::Match>(found));
     record_->route = match_->route->pattern;
     phase_ = Phase::body;
-    wait_at_most(limits_.body);
+    wait_at_most(context_.limits.body);
     const ParseState state = parser_->accept_body(match_->route->body_limit);
     if (state == ParseState::complete) return on_request();
     if (state == ParseState::failed) return;  // parse() refuses
@@ -109,21 +145,30 @@ void HttpSession::on_head() {
 }
 
 void HttpSession::on_request() {
-    read_timer_.cancel();
+    stop(read_timer_);
     phase_ = Phase::answering;
     answered_ = false;
     const api::Match match = *std::exchange(match_, std::nullopt);
     std::string body = parser_->take_body();
     if (record_) record_->bytes_in = body.size();
-    auto activity = router_.handle(match, std::move(body), *this);
+    auto activity = context_.routes.handle(match, std::move(body), *this);
     parser_.reset();
     if (!answered_) activity_ = std::move(activity);
 }
 
-// The body was not read, so the next request cannot be found: the connection ends.
+// A refusal from the head alone. Where no body follows, the next request can be found.
+void HttpSession::answer_unread(api::Reply reply) {
+    if (parser_->accept_body(0) != ParseState::complete) return refuse(std::move(reply));
+    stop(read_timer_);
+    phase_ = Phase::answering;
+    send(std::move(reply));
+}
+
+// The request was not read to its end, so the next one cannot be found: the connection ends.
 void HttpSession::refuse(api::Reply reply) {
-    keep_alive_ = false;
-    read_timer_.cancel();
+    framing_.keep_alive = false;
+    refused_ = true;
+    stop(read_timer_);
     phase_ = Phase::answering;
     if (!record_) {  // what came was no request
         began_ = std::chrono::steady_clock::now();
@@ -135,32 +180,36 @@ void HttpSession::refuse(api::Reply reply) {
 void HttpSession::wait_at_most(std::chrono::milliseconds time) {
     read_timer_.expires_after(time);
     read_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& problem) {
-        if (problem || self->phase_ == Phase::answering || self->phase_ == Phase::closing) return;
-        if (self->phase_ == Phase::head && self->input_.empty()) return self->close();
-        self->refuse(api::refusal(408, "timed_out", "the request did not arrive in time"));
+        if (!problem && !self->closed_ && has_passed(self->read_timer_)) self->on_timeout();
     });
+}
+
+void HttpSession::on_timeout() {
+    if (phase_ == Phase::answering) return;
+    if (phase_ == Phase::closing || (phase_ == Phase::head && !head_begun_)) return close();
+    refuse(api::refusal(408, "timed_out", "the request did not arrive in time"));
 }
 
 // ---- writing ----
 
 void HttpSession::send(api::Reply reply) {
     status_ = reply.status;
-    queue(whole_reply(reply, keep_alive_));
+    queue(whole_reply(reply, framing_));
     finish_answer();
 }
 
 void HttpSession::begin_events() {
     constexpr int kOk = 200;
     status_ = kOk;
-    queue(event_stream_head(keep_alive_, chunked_));
+    queue(event_stream_head(framing_));
 }
 
-void HttpSession::send(const api::Event& event) { queue(net::event(event, chunked_)); }
+void HttpSession::send(const api::Event& event) { queue(net::event(event, framing_.chunked)); }
 
-void HttpSession::send_comment(std::string_view text) { queue(comment(text, chunked_)); }
+void HttpSession::send_comment(std::string_view text) { queue(comment(text, framing_.chunked)); }
 
 void HttpSession::end_events() {
-    queue(event_stream_end(chunked_));
+    queue(event_stream_end(framing_.chunked));
     finish_answer();
 }
 
@@ -176,18 +225,24 @@ void HttpSession::queue(std::string bytes) {
 }
 
 void HttpSession::write() {
-    writing_ = std::exchange(pending_, {});
+    if (writing_.empty()) writing_ = std::exchange(pending_, {});
     if (writing_.empty()) return;
-    write_timer_.expires_after(limits_.write);
+    write_timer_.expires_after(context_.limits.write);
     write_timer_.async_wait([self = shared_from_this()](const boost::system::error_code& problem) {
-        if (!problem) self->close();  // the client does not read
+        if (!problem && has_passed(self->write_timer_)) self->close();  // the client does not read
     });
-    boost::asio::async_write(
-        socket_, boost::asio::buffer(writing_),
-        [self = shared_from_this()](const boost::system::error_code& problem, std::size_t) {
-            self->writing_.clear();
-            self->write_timer_.cancel();
+    socket_.async_write_some(
+        boost::asio::buffer(writing_.data() + written_, writing_.size() - written_),
+        [self = shared_from_this()](const boost::system::error_code& problem, std::size_t sent) {
+            stop(self->write_timer_);
             if (problem) return self->close();
+            self->written_ += sent;
+            if (self->written_ < self->writing_.size()) {
+                if (!self->closed_) self->write();
+                return;
+            }
+            self->writing_.clear();
+            self->written_ = 0;
             self->on_written();
         });
 }
@@ -200,9 +255,8 @@ void HttpSession::on_written() {
         if (activity_ && !answered_) activity_->on_room();
     }
     if (queued_bytes() > 0 || phase_ != Phase::answering || !answered_) return;
-    if (keep_alive_) return next_request();
-    phase_ = Phase::closing;
-    close();
+    if (framing_.keep_alive) return next_request();
+    end();
 }
 
 void HttpSession::finish_answer() {
@@ -219,15 +273,18 @@ void HttpSession::report(int status) {
     if (!record_) return;
     record_->status = status;
     record_->time = std::chrono::steady_clock::now() - began_;
-    router_.answered(*std::exchange(record_, std::nullopt));
+    context_.routes.answered(*std::exchange(record_, std::nullopt));
 }
 
 void HttpSession::next_request() {
     activity_.reset();
     parser_ = std::make_unique<RequestParser>();
+    framing_.head_only = false;
+    framing_.origin.clear();
     phase_ = Phase::head;
     answered_ = false;
-    wait_at_most(input_.empty() ? limits_.idle : limits_.head);
+    head_begun_ = !input_.empty();
+    wait_at_most(head_begun_ ? context_.limits.head : context_.limits.idle);
     parse();
     read();
 }

@@ -8,14 +8,17 @@ namespace hearth::net {
 namespace {
 
 std::string_view reason(int status) {
-    constexpr std::array<std::pair<int, std::string_view>, 15> kReasons = {{
+    constexpr std::array<std::pair<int, std::string_view>, 18> kReasons = {{
         {200, "OK"},
+        {204, "No Content"},
         {400, "Bad Request"},
+        {401, "Unauthorized"},
         {403, "Forbidden"},
         {404, "Not Found"},
         {405, "Method Not Allowed"},
         {408, "Request Timeout"},
         {413, "Content Too Large"},
+        {414, "URI Too Long"},
         {415, "Unsupported Media Type"},
         {422, "Unprocessable Content"},
         {429, "Too Many Requests"},
@@ -30,13 +33,20 @@ std::string_view reason(int status) {
     return "Unknown";
 }
 
-std::string head(int status, std::string_view content_type, bool keep_alive) {
+std::string head(int status, std::string_view content_type, const Framing& framing) {
     std::string text = "HTTP/1.1 " + std::to_string(status) + " ";
     text += reason(status);
-    text += "\r\nContent-Type: ";
-    text += content_type;
-    text += "\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
-    text += keep_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
+    text += "\r\n";
+    if (status != 204) {
+        text += "Content-Type: ";
+        text += content_type;
+        text += "\r\n";
+    }
+    text += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n";
+    text += framing.keep_alive ? "Connection: keep-alive\r\n" : "Connection: close\r\n";
+    if (!framing.origin.empty())
+        text += "Access-Control-Allow-Origin: " + framing.origin +
+                "\r\nAccess-Control-Expose-Headers: *\r\nVary: Origin\r\n";
     return text;
 }
 
@@ -52,16 +62,19 @@ std::string chunk(std::string_view bytes) {
 
 }  // namespace
 
-std::string whole_reply(const api::Reply& reply, bool keep_alive) {
-    std::string text = head(reply.status, reply.content_type, keep_alive);
+std::string whole_reply(const api::Reply& reply, const Framing& framing) {
+    std::string text = head(reply.status, reply.content_type, framing);
     for (const auto& [name, value] : reply.headers) text += name + ": " + value + "\r\n";
-    text += "Content-Length: " + std::to_string(reply.body.size()) + "\r\n\r\n";
-    return text + reply.body;
+    if (reply.status == 429 || reply.status == 503) text += "Retry-After: 1\r\n";
+    if (reply.status != 204)
+        text += "Content-Length: " + std::to_string(reply.body.size()) + "\r\n";
+    text += "\r\n";
+    return framing.head_only ? text : text + reply.body;
 }
 
-std::string event_stream_head(bool keep_alive, bool chunked) {
-    return head(200, "text/event-stream", keep_alive) +
-           (chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
+std::string event_stream_head(const Framing& framing) {
+    return head(200, "text/event-stream", framing) +
+           (framing.chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n");
 }
 
 std::string event(const api::Event& event, bool chunked) {

@@ -8,9 +8,17 @@
 
 namespace hearth::net {
 
-std::string whole_reply(const api::Reply& reply, bool keep_alive);
-// `chunked` is false for HTTP/1.0, where the end of the connection ends the stream.
-std::string event_stream_head(bool keep_alive, bool chunked);
+// How a reply is wrapped for the request at hand.
+struct Framing {
+    bool keep_alive = true;
+    bool chunked = true;     // false for HTTP/1.0, where the end of the connection ends a stream
+    bool head_only = false;  // the request was HEAD: the reply without its body
+    std::string origin;      // a page that may read the reply; empty: none
+};
+
+// 429 and 503 get a Retry-After.
+std::string whole_reply(const api::Reply& reply, const Framing& framing);
+std::string event_stream_head(const Framing& framing);
 std::string event(const api::Event& event, bool chunked);
 std::string comment(std::string_view text, bool chunked);
 std::string event_stream_end(bool chunked);

@@ -1,34 +1,46 @@
-// Accepts connections on the Unix socket: same user only, and not more than a limit at a time.
+// Accepts connections at the doors: on the Unix socket from the same user only, over TCP from
+// anybody on this machine, whom the guard then asks for the token.
+//
+// Both doors share one limit, of which TCP may use a part only: strangers cannot lock the owner
+// out. Who comes when it is full is told so, 503, and asked to come again.
 #pragma once
 
-#include <sys/types.h>
-
+#include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <memory>
+#include <optional>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "daemon/api/router.h"
 #include "daemon/net/http_session.h"
 #include "daemon/net/socket_file.h"
+#include "daemon/net/tcp_port.h"
 
 namespace hearth::net {
 
 struct ListenerConfig {
-    std::size_t max_connections = 1000;  // more are closed at once
+    std::size_t max_connections = 512;
+    std::size_t max_over_tcp = 384;
+    std::size_t max_turned_away = 64;  // being told so; more are closed without a word
+    std::vector<std::string> origins;  // of web pages that may come in
     SessionLimits limits;
 };
 
 class Listener {
 public:
-    Listener(boost::asio::io_context& io, SocketFile file, const api::Router& router,
+    Listener(boost::asio::io_context& io, const api::Routes& routes, const access::Keyring& keyring,
              ListenerConfig config = {});
     ~Listener();
     Listener(const Listener&) = delete;
     Listener& operator=(const Listener&) = delete;
 
-    void start();
+    void open(SocketFile file);  // once
+    void open(TcpPort port);
+    // At once, whatever runs for them: the token they came in with is void.
+    void close_tcp_sessions();
     // Accepts no more; connections end when their answer in progress has left.
     void stop();
     // Ends what is still open.
@@ -36,17 +48,29 @@ public:
     std::size_t connections() const { return sessions_.size(); }
 
 private:
-    void accept();
-    void admit(HttpSession::Socket socket);
-    void rest();
+    struct Entrance;
+    struct Guest {
+        std::shared_ptr<HttpSession> session;  // shared: see HttpSession
+        bool over_tcp = false;
+        bool turned_away = false;
+    };
 
-    SocketFile file_;
-    const api::Router& router_;
+    void open(int descriptor, int family, access::Door door);
+    void accept(Entrance& entrance);
+    void admit(Entrance& entrance, HttpSession::Socket socket);
+    void rest(Entrance& entrance);
+    bool is_full(bool over_tcp) const;
+    void forget(HttpSession* session);
+
+    boost::asio::io_context& io_;
+    const api::Routes& routes_;
+    const access::Keyring& keyring_;
     const ListenerConfig config_;
-    boost::asio::local::stream_protocol::acceptor acceptor_;
-    boost::asio::steady_timer rest_timer_;
-    // shared: see HttpSession.
-    std::unordered_map<HttpSession*, std::shared_ptr<HttpSession>> sessions_;
+    std::optional<SocketFile> file_;
+    std::vector<std::unique_ptr<Entrance>> entrances_;
+    std::unordered_map<HttpSession*, Guest> sessions_;
+    std::size_t over_tcp_ = 0;  // of sessions_, and not turned away
+    std::size_t turned_away_ = 0;
     // Sessions outlive us when an operation holds them: they must then not call back.
     // shared: one owner; sessions watch it.
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');

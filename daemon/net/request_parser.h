@@ -7,12 +7,14 @@
 #include <string>
 #include <string_view>
 
+#include "daemon/access/claims.h"
 #include "daemon/api/reply.h"
 
 namespace hearth::net {
 
 struct ParsedHead {
-    api::RequestHead head;
+    api::RequestHead head;  // the target without the authority of an absolute form
+    access::Claims claims;
     int version = 11;  // 10 or 11
     bool keep_alive = true;
     bool expects_continue = false;
@@ -45,8 +47,12 @@ public:
 
 private:
     struct Beast;
+    ParseState advance(std::string_view& rest);
     ParseState fail(const ParseFailure& failure);
     ParseState too_large();
+    ParseState head_too_large(std::string_view rest);
+    ParseState on_head();
+    bool is_folded(std::string_view head_bytes);
     void read_head();
 
     std::unique_ptr<Beast> beast_;
@@ -54,6 +60,7 @@ private:
     ParseFailure failure_;
     ParseState state_ = ParseState::need_more;
     std::size_t body_limit_ = 0;
+    char last_in_head_ = '\0';
 };
 
 }  // namespace hearth::net

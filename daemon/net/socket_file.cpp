@@ -67,7 +67,7 @@ Result<int> take_lock(const std::string& path, const std::string& socket) {
 
 }  // namespace
 
-Result<SocketFile> SocketFile::listen(const std::string& path) {
+Result<SocketFile> SocketFile::lock(const std::string& path) {
     if (path.size() >= sizeof(sockaddr_un::sun_path))
         return Error{ErrorCode::bad_input, "the socket path is longer than 107 bytes: " + path};
     const std::size_t slash = path.rfind('/');
@@ -75,7 +75,17 @@ Result<SocketFile> SocketFile::listen(const std::string& path) {
         return Error{ErrorCode::bad_input, "the socket needs a folder of its own: " + path};
     HEARTH_TRY_VOID(prepare_folder(path.substr(0, slash)));
     HEARTH_TRY(const int lock, take_lock(path + ".lock", path));
-    SocketFile file(path, lock);
+    return SocketFile(path, lock);
+}
+
+Result<SocketFile> SocketFile::adopt(const std::string& path, int descriptor) {
+    HEARTH_TRY(SocketFile file, lock(path));
+    file.listener_ = descriptor;
+    return file;
+}
+
+Result<SocketFile> SocketFile::listen(const std::string& path) {
+    HEARTH_TRY(SocketFile file, lock(path));
     HEARTH_TRY_VOID(file.clear_path());
     HEARTH_TRY_VOID(file.bind_and_listen());
     return file;

@@ -14,9 +14,13 @@ public:
     // made when it is not there). busy, naming the process: another hearthd holds the lock.
     static Result<SocketFile> listen(const std::string& path);
 
+    // A listening socket that the service manager made and passed on: the lock is taken as above,
+    // but the socket's file is the manager's and stays.
+    static Result<SocketFile> adopt(const std::string& path, int descriptor);
+
     SocketFile(SocketFile&& other) noexcept;
     SocketFile& operator=(SocketFile&&) noexcept = delete;
-    ~SocketFile();  // removes the socket; the lock file stays, unlocked
+    ~SocketFile();  // removes a socket that it made; the lock file stays, unlocked
 
     // The listening socket; whoever takes it closes it.
     int take_descriptor();
@@ -24,6 +28,7 @@ public:
 
 private:
     SocketFile(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+    static Result<SocketFile> lock(const std::string& path);
     Result<void> clear_path() const;
     Result<void> bind_and_listen();
 

@@ -25,6 +25,7 @@ struct Context {
 void add_generate_commands(CLI::App& app, Context& context);  // run, chat
 void add_library_commands(CLI::App& app, Context& context);   // list, show, import, rm
 void add_daemon_commands(CLI::App& app, Context& context);  // ps, load, unload, status, start, stop
+void add_token_commands(CLI::App& app, Context& context);   // token
 void add_tool_commands(CLI::App& app,
                        Context& context);  // bench, perplexity, tokenize, render, requantize
 

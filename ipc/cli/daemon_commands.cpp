@@ -55,10 +55,17 @@ void ps(Context& context) {
     print_loaded(status->models);
 }
 
+std::string tcp_words(const protocol::TcpStatus& tcp) {
+    if (!tcp.on) return "off: " + printable(tcp.reason);
+    return printable(tcp.base_url) + (tcp.reason.empty() ? ", with the token of `hearth token`"
+                                                         : ": " + printable(tcp.reason));
+}
+
 void print_status(const Status& status) {
     std::cout << "hearthd " << status.version << ", pid " << status.pid << ", up "
               << human_seconds(status.uptime_s) << ", " << human_size(status.resident_bytes) << '\n'
               << "socket   " << printable(status.socket) << '\n'
+              << "TCP      " << tcp_words(status.tcp) << '\n'
               << "models   " << status.installed << " installed, " << status.models.size()
               << " loaded, " << status.running << " requests running\n"
               << "unload   "

@@ -21,6 +21,7 @@ int run(int argc, char** argv) {
     hearth::cli::add_generate_commands(app, context);
     hearth::cli::add_library_commands(app, context);
     hearth::cli::add_daemon_commands(app, context);
+    hearth::cli::add_token_commands(app, context);
     hearth::cli::add_tool_commands(app, context);
     try {
         app.parse(argc, argv);

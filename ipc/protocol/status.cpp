@@ -24,6 +24,21 @@ Sandbox read_sandbox(Fields& fields) {
     return sandbox;
 }
 
+json::object tcp_json(const TcpStatus& tcp) {
+    json::object out = {{"on", tcp.on}};
+    if (!tcp.base_url.empty()) out["base_url"] = tcp.base_url;
+    if (!tcp.reason.empty()) out["reason"] = tcp.reason;
+    return out;
+}
+
+TcpStatus read_tcp(Fields& fields) {
+    TcpStatus tcp;
+    tcp.on = fields.flag("on").value_or(false);
+    tcp.base_url = fields.text("base_url").value_or("");
+    tcp.reason = fields.text("reason").value_or("");
+    return tcp;
+}
+
 }  // namespace
 
 json::object to_json(const LoadedModel& model) {
@@ -87,6 +102,8 @@ json::object to_json(const Status& status) {
                         {"pid", status.pid},
                         {"uptime_s", status.uptime_s},
                         {"socket", status.socket},
+                        {"tcp", tcp_json(status.tcp)},
+                        {"connections", status.connections},
                         {"resident_bytes", status.resident_bytes},
                         {"installed", status.installed},
                         {"running", status.running},
@@ -105,6 +122,12 @@ Status read_status(Fields& fields) {
     status.pid = count(fields, "pid");
     status.uptime_s = fields.number("uptime_s").value_or(0.0);
     status.socket = fields.text("socket").value_or("");
+    if (const json::object* tcp = fields.object("tcp")) {
+        Fields reader(*tcp, fields.path_of("tcp"));
+        status.tcp = read_tcp(reader);
+        fields.adopt(reader);
+    }
+    status.connections = count(fields, "connections");
     status.resident_bytes = fields.size("resident_bytes").value_or(0);
     status.installed = count(fields, "installed");
     status.running = count(fields, "running");

@@ -41,6 +41,13 @@ struct LoadedModel {
     Sandbox sandbox;
 };
 
+// The door for programs that cannot use the Unix socket.
+struct TcpStatus {
+    bool on = false;
+    std::string base_url;  // "http://127.0.0.1:7411/v1"; empty when off
+    std::string reason;    // why it is off, or why nobody gets in; empty when all is well
+};
+
 struct Status {
     std::string version;
     std::string build;  // equal for equal binaries of hearthd and hearth-worker
@@ -48,6 +55,8 @@ struct Status {
     int pid = 0;
     double uptime_s = 0.0;
     std::string socket;
+    TcpStatus tcp;
+    int connections = 0;
     std::uint64_t resident_bytes = 0;  // of the daemon
     int installed = 0;                 // models
     int running = 0;                   // generations in flight

@@ -60,6 +60,8 @@ RunningDaemon::RunningDaemon(const DaemonOptions& options)
     : arguments_(options.arguments),
       root_(folder_.path()),
       client_(root_ / "run/hearth/hearth.sock") {
+    // A developer's own daemon may hold the usual port.
+    arguments_.insert(arguments_.begin(), {"--port", "0"});
     if (!options.worker.empty()) arguments_.insert(arguments_.end(), {"--worker", options.worker});
     start_again();
 }
