@@ -43,10 +43,13 @@ int http_status(ErrorCode code) {
         case ErrorCode::cancelled:
             return 499;  // nobody is there to read it
         case ErrorCode::io_failed:
+        case ErrorCode::storage_damaged:
         case ErrorCode::numeric_error:
         case ErrorCode::device_failed:
         case ErrorCode::internal:
             return 500;
+        case ErrorCode::disk_full:
+            return 507;
         case ErrorCode::no_memory:
         case ErrorCode::worker_died:
         case ErrorCode::shutting_down:

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "daemon/api/library_service.h"
 #include "daemon/api/telemetry.h"
@@ -21,6 +22,7 @@ struct DaemonFacts {
     std::chrono::steady_clock::time_point started;
     std::chrono::milliseconds idle_unload{0};  // 0: never
     std::function<std::string()> log_trouble;  // why nothing is logged; empty when all is well
+    std::vector<std::string> notes;            // for the user: what was found at the start
 };
 
 // How the daemon can be reached just now.

@@ -43,6 +43,7 @@ protocol::Status own_status(const Services& services) {
     status.installed = static_cast<int>(services.library.library().packages().size());
     status.running = services.generations.in_flight();
     status.idle_unload_s = Seconds(services.facts.idle_unload).count();
+    status.notes = services.facts.notes;
     if (services.facts.log_trouble) status.log = services.facts.log_trouble();
     return status;
 }

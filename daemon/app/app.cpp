@@ -19,10 +19,12 @@
 #include "daemon/net/inherited.h"
 #include "daemon/net/listener.h"
 #include "daemon/net/socket_file.h"
+#include "daemon/store/data_lock.h"
 #include "daemon/store/store.h"
 #include "daemon/supervise/inspect.h"
 #include "daemon/supervise/supervisor.h"
 #include "engine/base/log.h"
+#include "models/library/recover.h"
 
 namespace hearth::app {
 namespace {
@@ -114,8 +116,13 @@ public:
         net::SocketFile socket;
         int tcp = -1;  // inherited
         access::TokenFile token;
+        store::DataLock lock;
         std::unique_ptr<store::Store> store;
         library::Folders folders;
+        std::vector<std::string> found;  // files in our folders that nobody owns
+        std::vector<std::string> notes;
+
+        void tidy_up();
     };
 
     Parts(std::unique_ptr<boost::asio::io_context> io, Opened opened, const Config& config,
@@ -123,19 +130,21 @@ public:
         : io_(std::move(io)),
           signals_(*io_, SIGTERM, SIGINT, SIGHUP),
           stop_timer_(*io_),
+          lock_(std::move(opened.lock)),
           store_(std::move(opened.store)),
           jobs_(std::make_unique<store::TaskThread>("hearth-jobs", kMaxJobs, post)),
           supervisor_(*io_, supervise_config(config, [this] { telemetry_.on_models_changed(); })),
           generations_(*io_, supervisor_),
           token_(opened.token, keyring_, post, [this] { tcp_door_.on_token_changed(); }),
-          library_(*store_, *jobs_, opened.folders, inspect_with(config)),
+          library_(*store_, *jobs_,
+                   {opened.folders, inspect_with(config), own_build(config), &real_files()}),
           telemetry_({supervisor_, generations_, library_, std::make_unique<LoopTimer>(*io_),
                       std::make_unique<LoopTimer>(*io_)}),
           services_{library_,
                     supervisor_,
                     generations_,
                     telemetry_,
-                    facts(config),
+                    facts(config, opened.notes),
                     load_defaults(config),
                     [this] { boost::asio::post(*io_, [this] { stop(); }); },
                     token_,
@@ -145,6 +154,8 @@ public:
           tcp_door_(listener_, keyring_, opened.token,
                     {.on = config.tcp, .port = config.port, .inherited = opened.tcp}) {
         listener_.open(std::move(opened.socket));
+        if (store_->contents_at_start().is_new) library_.adopt(opened.found);
+        library_.inspect_again();
     }
 
     ~Parts() {
@@ -173,10 +184,14 @@ private:
         };
     }
 
-    static api::DaemonFacts facts(const Config& config) {
-        return {version(),          build_id(supervise::worker_program(config.worker)),
-                config.socket,      std::chrono::steady_clock::now(),
-                config.idle_unload, log_trouble};
+    static std::string own_build(const Config& config) {
+        return build_id(supervise::worker_program(config.worker));
+    }
+
+    static api::DaemonFacts facts(const Config& config, const std::vector<std::string>& notes) {
+        return {
+            version(),          own_build(config), config.socket, std::chrono::steady_clock::now(),
+            config.idle_unload, log_trouble,       notes};
     }
 
     void stop() {
@@ -203,6 +218,7 @@ private:
     std::unique_ptr<boost::asio::io_context> io_;
     boost::asio::signal_set signals_;
     boost::asio::steady_timer stop_timer_;
+    store::DataLock lock_;
     std::unique_ptr<store::Store> store_;
     std::unique_ptr<store::TaskThread> jobs_;
     supervise::Supervisor supervisor_;
@@ -218,6 +234,29 @@ private:
     bool stopping_ = false;
 };
 
+// What a crash has left, and what the user should hear of it.
+void App::Parts::Opened::tidy_up() {
+    const store::Contents& contents = store->contents_at_start();
+    if (!contents.set_aside.empty())
+        notes.push_back("the database was damaged and lies at " + contents.set_aside +
+                        "; the list of models was made anew from the files in " + folders.models +
+                        ", models used in place must be imported again");
+    auto recovered = library::recover(real_files(), folders, contents.packages, contents.leftovers);
+    if (!recovered) {
+        notes.push_back("what a crash has left could not be cleaned: " + recovered.error().message);
+    } else {
+        for (const std::string& name : recovered->settled)
+            store->remove_leftover(name, [](const Result<void>&) {});  // else at the next start
+        for (const std::string& path : recovered->deleted)
+            log(LogLevel::info, path + " was left by an import that was cut off; it is deleted");
+        found = std::move(recovered->strangers);
+        for (const std::string& path : found)
+            if (!contents.is_new)
+                notes.push_back(path + " belongs to no model of ours; import it or delete it");
+    }
+    for (const std::string& note : notes) log(LogLevel::warning, note);
+}
+
 Result<std::unique_ptr<App>> App::make(const Config& config, const protocol::Paths& paths) {
     std::signal(SIGPIPE, SIG_IGN);
     allow_many_descriptors();
@@ -229,16 +268,22 @@ Result<std::unique_ptr<App>> App::make(const Config& config, const protocol::Pat
         boost::asio::post(*raw, std::move(task));
     };
     const library::Folders folders = {paths.data + "/models", paths.data + "/partial"};
-    // The folder of models has the database's as its parent; partial files are cleared only when
-    // the database is ours.
+    HEARTH_TRY_VOID(make_private_folder(paths.data));
+    HEARTH_TRY(store::DataLock lock,
+               store::DataLock::take(real_files(), paths.data, config.socket));
     HEARTH_TRY_VOID(library::make_folders(folders));
     HEARTH_TRY(auto store, store::Store::open(paths.data + "/hearth.db", post));
-    HEARTH_TRY_VOID(library::clear_partial(folders));
-    return std::unique_ptr<App>(new App(std::make_unique<Parts>(
-        std::move(io),
-        Parts::Opened{std::move(socket), inherited.tcp, access::TokenFile(paths.config + "/token"),
-                      std::move(store), folders},
-        config, post)));
+    Parts::Opened opened{std::move(socket),
+                         inherited.tcp,
+                         access::TokenFile(paths.config + "/token"),
+                         std::move(lock),
+                         std::move(store),
+                         folders,
+                         {},
+                         {}};
+    opened.tidy_up();
+    return std::unique_ptr<App>(
+        new App(std::make_unique<Parts>(std::move(io), std::move(opened), config, post)));
 }
 
 App::App(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

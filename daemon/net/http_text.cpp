@@ -8,7 +8,7 @@ namespace hearth::net {
 namespace {
 
 std::string_view reason(int status) {
-    constexpr std::array<std::pair<int, std::string_view>, 18> kReasons = {{
+    constexpr std::array<std::pair<int, std::string_view>, 19> kReasons = {{
         {200, "OK"},
         {204, "No Content"},
         {400, "Bad Request"},
@@ -27,6 +27,7 @@ std::string_view reason(int status) {
         {500, "Internal Server Error"},
         {501, "Not Implemented"},
         {503, "Service Unavailable"},
+        {507, "Insufficient Storage"},
     }};
     for (const auto& [value, text] : kReasons)
         if (value == status) return text;

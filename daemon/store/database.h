@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "engine/base/file_system.h"
 #include "engine/base/result.h"
 
 struct sqlite3;
@@ -41,11 +43,16 @@ private:
     int bound_ = 0;
 };
 
+struct DatabaseOptions {
+    FileSystem* files = &real_files();  // for what SQLite does not do itself
+    const char* vfs = nullptr;          // how SQLite reaches the disk; null: its own way
+};
+
 class Database {
 public:
-    // Makes the file (0600) when there is none. Write-ahead log, synchronous FULL, exclusive. busy
-    // when another process has it open.
-    static Result<Database> open(const std::string& path);
+    // Makes the file (0600) when there is none. Write-ahead log, synchronous FULL, exclusive: a
+    // second connection, of this process or another, is refused with busy.
+    static Result<Database> open(const std::string& path, const DatabaseOptions& options = {});
 
     Database(Database&& other) noexcept;
     Database& operator=(Database&& other) noexcept = delete;
@@ -54,13 +61,24 @@ public:
     Result<Statement> prepare(std::string_view sql);
     Result<void> run(std::string_view sql);  // one or more statements without parameters
     int rows_changed() const;
+    // storage_damaged when a page, an index or a reference is not as SQLite left it.
+    Result<void> check();
+    // A copy at the path plus `suffix`, whole and on disk when it returns; replaces an older one.
+    Result<void> back_up(const std::string& suffix);
+    // Closing then leaves file and log as they are.
+    void leave_untouched();
     Error error(std::string_view what) const;
 
 private:
-    Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+    Database(sqlite3* handle, std::string path, FileSystem* files)
+        : handle_(handle), path_(std::move(path)), files_(files) {}
+    Result<void> set_up();
+    Result<void> expect(const char* sql, std::string_view answer);
 
     sqlite3* handle_;
     std::string path_;
+    FileSystem* files_;
+    std::thread::id thread_ = std::this_thread::get_id();  // the only one that may call us
 };
 
 // Rolls back unless committed.

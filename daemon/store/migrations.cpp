@@ -5,7 +5,10 @@
 namespace hearth::store {
 namespace {
 
-constexpr std::array<const char*, 1> kSteps = {
+// No more steps than this will ever be written: a larger number is a broken byte.
+constexpr int kLastPlausible = 10'000;
+
+constexpr std::array<const char*, 2> kSteps = {
     // 1: models and settings. `part` numbers the files of one model.
     R"(
     CREATE TABLE models (
@@ -34,25 +37,40 @@ constexpr std::array<const char*, 1> kSteps = {
         key TEXT PRIMARY KEY,
         value TEXT NOT NULL
     ) STRICT;
+    )",
+    // 2: which build looked into a model; names in our folders that are on their way in or out: a
+    // file of such a name is ours, and nobody's who needs it when hearthd starts.
+    R"(
+    ALTER TABLE models ADD COLUMN inspected_by TEXT NOT NULL DEFAULT '';
+    CREATE TABLE leftovers (
+        name TEXT PRIMARY KEY
+    ) STRICT;
     )"};
-
-Result<int> version_of(Database& database) {
-    HEARTH_TRY(Statement statement, database.prepare("PRAGMA user_version"));
-    HEARTH_TRY(const bool row, statement.step());
-    return row ? static_cast<int>(statement.number(0)) : 0;
-}
 
 }  // namespace
 
 int latest_version() { return static_cast<int>(kSteps.size()); }
 
+Result<int> layout_version(Database& database) {
+    HEARTH_TRY(Statement statement, database.prepare("PRAGMA user_version"));
+    HEARTH_TRY(const bool row, statement.step());
+    return row ? static_cast<int>(statement.number(0)) : 0;
+}
+
 Result<void> migrate(Database& database) {
-    HEARTH_TRY(const int version, version_of(database));
-    if (version > latest_version())
+    HEARTH_TRY(const int version, layout_version(database));
+    if (version < 0 || version > kLastPlausible)
+        return Error{ErrorCode::storage_damaged,
+                     "the database is damaged: no hearthd has a layout " + std::to_string(version)};
+    if (version > latest_version()) {
+        database.leave_untouched();
         return Error{ErrorCode::unsupported_version,
                      "the database has layout " + std::to_string(version) +
                          ", this hearthd knows up to " + std::to_string(latest_version()) +
                          "; start the newer hearthd that wrote it"};
+    }
+    if (version > 0 && version < latest_version())
+        HEARTH_TRY_VOID(database.back_up(".layout-" + std::to_string(version)));
     for (int step = version; step < latest_version(); ++step) {
         HEARTH_TRY(Transaction transaction, Transaction::begin(database));
         HEARTH_TRY_VOID(database.run(kSteps[static_cast<std::size_t>(step)]));

@@ -7,7 +7,10 @@
 namespace hearth::store {
 
 int latest_version();
-// unsupported_version when the file comes from a newer hearthd.
+Result<int> layout_version(Database& database);  // 0: an empty database
+
+// A database of an older layout is copied first, to its path plus ".layout-N". unsupported_version
+// when the file comes from a newer hearthd, which then stays as it is.
 Result<void> migrate(Database& database);
 
 }  // namespace hearth::store

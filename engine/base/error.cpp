@@ -6,14 +6,16 @@
 namespace hearth {
 namespace {
 
-constexpr std::array<std::pair<ErrorCode, std::string_view>, 24> kNames = {{
+constexpr std::array<std::pair<ErrorCode, std::string_view>, 26> kNames = {{
     {ErrorCode::bad_input, "bad_input"},
     {ErrorCode::not_found, "not_found"},
     {ErrorCode::busy, "busy"},
     {ErrorCode::forbidden, "forbidden"},
     {ErrorCode::too_large, "too_large"},
     {ErrorCode::no_memory, "no_memory"},
+    {ErrorCode::disk_full, "disk_full"},
     {ErrorCode::io_failed, "io_failed"},
+    {ErrorCode::storage_damaged, "storage_damaged"},
     {ErrorCode::unsupported_format, "unsupported_format"},
     {ErrorCode::unsupported_version, "unsupported_version"},
     {ErrorCode::unsupported_model, "unsupported_model"},

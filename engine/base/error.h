@@ -15,7 +15,9 @@ enum class ErrorCode : std::uint8_t {
     forbidden,            // the caller may not do this
     too_large,            // a body, prompt part or count over its stated limit
     no_memory,            // an allocation or a budget of device memory failed
+    disk_full,            // no space or no quota is left
     io_failed,            // reading or writing a file or socket failed
+    storage_damaged,      // our own database is not what we wrote
     unsupported_format,   // not a file of a kind we read
     unsupported_version,  // a kind we read, in a version we do not
     unsupported_model,    // a sound file with an architecture, tokenizer or type we do not run

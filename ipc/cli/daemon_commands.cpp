@@ -73,6 +73,8 @@ void print_status(const Status& status) {
                       ? "after " + human_seconds(status.idle_unload_s) + " without use"
                       : std::string("by hand only"))
               << '\n';
+    for (const std::string& note : status.notes)
+        std::cout << "note     " << printable(note) << '\n';
     if (status.models.empty()) return;
     std::cout << '\n';
     print_loaded(status.models);

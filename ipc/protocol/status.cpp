@@ -109,6 +109,8 @@ json::object to_json(const Status& status) {
                         {"running", status.running},
                         {"idle_unload_s", status.idle_unload_s}};
     if (!status.log.empty()) out["log"] = status.log;
+    json::array& notes = out["notes"].emplace_array();
+    for (const std::string& note : status.notes) notes.emplace_back(note);
     json::array& models = out["models"].emplace_array();
     for (const LoadedModel& model : status.models) models.emplace_back(to_json(model));
     return out;
@@ -133,6 +135,9 @@ Status read_status(Fields& fields) {
     status.running = count(fields, "running");
     status.idle_unload_s = fields.number("idle_unload_s").value_or(0.0);
     status.log = fields.text("log").value_or("");
+    if (const json::array* notes = fields.array("notes"))
+        for (const json::value& note : *notes)
+            if (const json::string* text = note.if_string()) status.notes.emplace_back(*text);
     const json::array* models = fields.array("models");
     if (models == nullptr) return status;
     for (const json::value& value : *models) {

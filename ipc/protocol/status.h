@@ -62,6 +62,7 @@ struct Status {
     int running = 0;                   // generations in flight
     double idle_unload_s = 0.0;        // 0: never
     std::string log;                   // why nothing is logged; empty when all is well
+    std::vector<std::string> notes;    // sentences for the user: what is off, and what to do
     std::vector<LoadedModel> models;   // loaded ones
 };
 

@@ -68,7 +68,10 @@ std::string_view to_string(FileState state) {
 
 FileState state_of(const PackageFile& file) {
     struct stat info{};
-    if (::stat(file.path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return FileState::missing;
+    // No import of ours makes a link in our own folder: one there leads to somebody else's file.
+    const int looked =
+        file.in_place ? ::stat(file.path.c_str(), &info) : ::lstat(file.path.c_str(), &info);
+    if (looked != 0 || !S_ISREG(info.st_mode)) return FileState::missing;
     return identity_from(info) == file.identity ? FileState::ok : FileState::changed;
 }
 

@@ -23,6 +23,11 @@ void Library::remove(const std::string& id) {
     std::erase_if(packages_, [&](const Package& package) { return package.id == id; });
 }
 
+void Library::replace(const Package& package) {
+    for (Package& known : packages_)
+        if (known.id == package.id) known = package;
+}
+
 const Package* Library::find(std::string_view id) const {
     for (const Package& package : packages_)
         if (package.id == id) return &package;

@@ -16,6 +16,7 @@ public:
     void assign(std::vector<Package> packages);
     void add(Package package);
     void remove(const std::string& id);
+    void replace(const Package& package);  // the one of the same id, when there is one
 
     const std::vector<Package>& packages() const { return packages_; }  // in order of their ids
     const Package* find(std::string_view id) const;                     // null: none

@@ -32,7 +32,8 @@ struct Package {
     int context = 0;  // tokens it was trained for
     std::uint64_t parameters = 0;
     bool has_chat_template = false;
-    std::string unsupported;         // why the build that imported it could not run it
+    std::string unsupported;         // why the build that looked into it cannot run it
+    std::string inspected_by;        // that build
     std::vector<PackageFile> files;  // at least one; the first is the one to load
 };
 

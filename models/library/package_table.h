@@ -14,9 +14,11 @@ class PackageTable {
 public:
     virtual ~PackageTable() = default;
     virtual Result<std::vector<Package>> all() = 0;
-    // Durable when it returns. bad_input when the id is taken.
+    // Durable when it returns. bad_input when the id is taken. Its files are left-overs no more.
     virtual Result<void> insert(const Package& package) = 0;
-    // not_found when there is none.
+    // What was found in its file; its files stay as they are. not_found when there is none.
+    virtual Result<void> update(const Package& package) = 0;
+    // Its own files become left-overs. not_found when there is none.
     virtual Result<void> erase(const std::string& id) = 0;
 };
 

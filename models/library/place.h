@@ -4,8 +4,9 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
-#include "engine/base/result.h"
+#include "engine/base/file_system.h"
 #include "models/library/file_identity.h"
 #include "models/library/package.h"
 
@@ -34,25 +35,27 @@ struct Placed {
     std::string how;  // "hardlink", "reflink", "copy", "in_place"
 };
 
-// Reads the whole file. cancelled when `stop` becomes true; io_failed when it changes meanwhile.
-Result<HashedFile> hash_file(const std::string& path, const std::atomic<bool>& stop);
-
-// Puts the file into folders.models as `file_name`, replacing a left-over of that name. On return
-// the file and its name are on disk. Order: write, fsync, rename, fsync of the directory.
 struct PlaceRequest {
     Placement placement = Placement::automatic;
     Folders folders;
     std::string file_name;
 };
-Result<Placed> place_file(const HashedFile& source, const PlaceRequest& request,
+
+// Reads the whole file. cancelled when `stop` becomes true; io_failed when it changes meanwhile.
+Result<HashedFile> hash_file(FileSystem& files, const std::string& path,
+                             const std::atomic<bool>& stop);
+
+// Puts the file into folders.models as `file_name`, replacing a left-over of that name. On return
+// the file and its name are on disk; after an error neither is there. Order: write, fsync, rename,
+// fsync of the folder. disk_full, with both figures, before anything is written.
+Result<Placed> place_file(FileSystem& files, const HashedFile& source, const PlaceRequest& request,
                           const std::atomic<bool>& stop);
 
-// Makes both folders (0700).
+// Makes both folders (0700, ours).
 Result<void> make_folders(const Folders& folders);
-// Deletes what imports that were cut off have left.
-Result<void> clear_partial(const Folders& folders);
 
-// Deletes the package's own files; those used in place stay.
-Result<void> delete_files(const Package& package);
+// Deletes the package's own files; those used in place stay. On return their names are gone from
+// the disk, too.
+Result<void> delete_files(FileSystem& files, const Package& package);
 
 }  // namespace hearth::library

@@ -37,8 +37,8 @@ protected:
         return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     }
     Result<Placed> import(const std::string& path, Placement placement) {
-        HEARTH_TRY(const HashedFile hashed, hash_file(path, stop_));
-        return place_file(hashed, {placement, folders_, "m.gguf"}, stop_);
+        HEARTH_TRY(const HashedFile hashed, hash_file(real_files(), path, stop_));
+        return place_file(real_files(), hashed, {placement, folders_, "m.gguf"}, stop_);
     }
     bool partial_is_empty() const { return fs::is_empty(folders_.partial); }
 
@@ -112,11 +112,12 @@ TEST_F(PlaceTest, WhatIsNoRegularFileIsRefusedAtOnce) {
 
 TEST_F(PlaceTest, AStopLeavesNothing) {
     const std::string source = write("abc", "abc");
-    auto hashed = hash_file(source, stop_);
+    auto hashed = hash_file(real_files(), source, stop_);
     ASSERT_TRUE(hashed);
     stop_ = true;
-    EXPECT_EQ(hash_file(source, stop_).error().code, ErrorCode::cancelled);
-    const auto placed = place_file(*hashed, {Placement::copy, folders_, "m.gguf"}, stop_);
+    EXPECT_EQ(hash_file(real_files(), source, stop_).error().code, ErrorCode::cancelled);
+    const auto placed =
+        place_file(real_files(), *hashed, {Placement::copy, folders_, "m.gguf"}, stop_);
     // A file system with reflinks copies in one call, which cannot be stopped.
     if (!placed) {
         EXPECT_EQ(placed.error().code, ErrorCode::cancelled);
@@ -127,10 +128,11 @@ TEST_F(PlaceTest, AStopLeavesNothing) {
 
 TEST_F(PlaceTest, ASourceThatChangesAfterItWasHashedIsRefused) {
     const std::string source = write("abc", "abc");
-    const auto hashed = hash_file(source, stop_);
+    const auto hashed = hash_file(real_files(), source, stop_);
     ASSERT_TRUE(hashed);
     std::ofstream(source) << "abcdef";
-    const auto placed = place_file(*hashed, {Placement::copy, folders_, "m.gguf"}, stop_);
+    const auto placed =
+        place_file(real_files(), *hashed, {Placement::copy, folders_, "m.gguf"}, stop_);
     ASSERT_FALSE(placed);
     EXPECT_EQ(placed.error().code, ErrorCode::io_failed);
     EXPECT_TRUE(fs::is_empty(folders_.models));
@@ -155,18 +157,10 @@ TEST_F(PlaceTest, AChangedAndAMissingFileAreReported) {
 TEST_F(PlaceTest, OnlyOurOwnFilesAreDeleted) {
     Package package;
     package.files = {{write("ours", "x"), {}, "", false}, {write("theirs", "x"), {}, "", true}};
-    EXPECT_TRUE(delete_files(package));
+    EXPECT_TRUE(delete_files(real_files(), package));
     EXPECT_FALSE(fs::exists(root_ / "ours"));
     EXPECT_TRUE(fs::exists(root_ / "theirs"));
-    EXPECT_TRUE(delete_files(package));  // once more is no error
-}
-
-TEST_F(PlaceTest, PartialFilesAreCleared) {
-    write("partial/m.gguf", "half");
-    write("models/m.gguf", "whole");
-    EXPECT_TRUE(clear_partial(folders_));
-    EXPECT_TRUE(partial_is_empty());
-    EXPECT_FALSE(fs::is_empty(folders_.models));
+    EXPECT_TRUE(delete_files(real_files(), package));  // once more is no error
 }
 
 }  // namespace
