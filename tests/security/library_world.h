@@ -13,7 +13,10 @@
 #include <string>
 
 #include "daemon/api/library_service.h"
+#include "daemon/store/leftover_table.h"
+#include "daemon/store/migrations.h"
 #include "daemon/store/store.h"
+#include "models/library/ids.h"
 #include "models/library/recover.h"
 #include "tests/support/fault_disk.h"
 #include "tests/support/paths.h"
@@ -105,6 +108,11 @@ public:
     Result<void> remove(const std::string& id) {
         return wait_for<void>([&](auto done) { library_->remove(id, done); });
     }
+
+    void remove_later(const std::string& id, bool& is_done) {
+        library_->remove(id, [&is_done](const Result<void>&) { is_done = true; });
+    }
+    void run_until(const bool& is_done) { box_.run_until(is_done); }
 
     const std::vector<library::Package>& packages() const { return library_->library().packages(); }
     const store::Contents& contents() const { return store_->contents_at_start(); }

@@ -105,7 +105,7 @@ public:
     }
     std::int64_t free_bytes(const std::string& folder) override {
         if (const int fault = disk_.before(Kind::other, folder)) return -fault;
-        return real_.free_bytes(folder);
+        return disk_.free_bytes().value_or(real_.free_bytes(folder));
     }
 
 private:

@@ -37,6 +37,10 @@ public:
     void set_fault(Fault fault);
     int operations() const { return operations_; }  // since set_fault
 
+    // What the disk says is free; empty: the truth.
+    void set_free_bytes(std::optional<std::int64_t> bytes) { free_bytes_ = bytes; }
+    std::optional<std::int64_t> free_bytes() const { return free_bytes_; }
+
     // The n-th sync (0 is the first) says that it succeeded and does nothing.
     void skip_sync(int number) { skipped_sync_ = number; }
     std::size_t skipped_step() const { return skipped_step_; }  // how many steps came before it
@@ -74,6 +78,7 @@ private:
     std::uint64_t last_inode_ = 0;
     Fault fault_;
     int operations_ = 0;
+    std::optional<std::int64_t> free_bytes_;
     std::optional<int> skipped_sync_;
     std::size_t skipped_step_ = 0;
     std::vector<std::string> sync_names_;
