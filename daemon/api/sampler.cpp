@@ -70,7 +70,10 @@ void Sampler::on_models(const Models& models) {
             return model.state != supervise::State::ready;
         });
     is_awake_ = is_busy || parts_.is_wanted();
-    if (is_awake_) await_next_bin();
+    if (is_awake_)
+        await_next_bin();
+    else
+        parts_.on_rest();
 }
 
 void Sampler::sample(const Models& models, const Bins& bins) {

@@ -29,6 +29,7 @@ public:
         std::unique_ptr<Timer> timer;
         std::function<bool()> is_wanted;  // besides what runs
         std::function<void(const protocol::MetricsSample&)> on_sample;
+        std::function<void()> on_rest;  // work has ended
     };
     explicit Sampler(Parts parts) : parts_(std::move(parts)) {}
 

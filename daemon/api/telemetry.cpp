@@ -74,7 +74,8 @@ Telemetry::Telemetry(Parts parts)
                 [this](const protocol::MetricsSample& sample) {
                     if (events_.are_samples_wanted())
                         events_.publish_sample(events::kMetrics, to_json(sample));
-                }}),
+                },
+                std::move(parts.on_rest)}),
       default_(default_model()) {
     generations_.set_observer(this);
     library_.set_watcher(this);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ public:
         LibraryService& library;
         std::unique_ptr<Timer> sampling;
         std::unique_ptr<Timer> keep_alive;
+        std::function<void()> on_rest;  // nothing works any more, nobody looks
     };
     explicit Telemetry(Parts parts);
     ~Telemetry() override;

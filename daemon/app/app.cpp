@@ -1,5 +1,6 @@
 #include "daemon/app/app.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <boost/asio/io_context.hpp>
@@ -98,6 +99,9 @@ Result<net::SocketFile> open_socket(const std::string& path, int inherited) {
     return net::SocketFile::listen(path);
 }
 
+// What two hundred clients needed for a minute is no use to a daemon that waits for the next one.
+void give_back_memory() { ::malloc_trim(0); }
+
 // Every connection and every worker takes a descriptor or two.
 void allow_many_descriptors() {
     rlimit limit{};
@@ -139,7 +143,7 @@ public:
           library_(*store_, *jobs_,
                    {opened.folders, inspect_with(config), own_build(config), &real_files()}),
           telemetry_({supervisor_, generations_, library_, std::make_unique<LoopTimer>(*io_),
-                      std::make_unique<LoopTimer>(*io_)}),
+                      std::make_unique<LoopTimer>(*io_), give_back_memory}),
           services_{library_,
                     supervisor_,
                     generations_,

@@ -1,5 +1,6 @@
 #include "daemon/app/logging.h"
 
+#include <fcntl.h>
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/rotating_file_sink.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -96,8 +98,12 @@ private:
             trouble_ = folder_ + " cannot be made: " + problem.message();
             return false;
         }
-        file_ = std::make_unique<spdlog::sinks::rotating_file_sink_st>(folder_ + "/hearthd.log",
-                                                                       kFileBytes, kFiles);
+        spdlog::file_event_handlers events;
+        events.after_open = [](const spdlog::filename_t&, std::FILE* file) {
+            ::fcntl(::fileno(file), F_SETFD, FD_CLOEXEC);
+        };
+        file_ = std::make_unique<spdlog::sinks::rotating_file_sink_st>(
+            folder_ + "/hearthd.log", kFileBytes, kFiles, false, events);
         file_->set_formatter(formatter_->clone());
         return true;
     }

@@ -1,5 +1,8 @@
 // hearthd: arguments → Config → App → exit code.
+#include <fcntl.h>
+#include <malloc.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <span>
@@ -35,6 +38,20 @@ int version(const hearth::app::Config& config) {
     return 0;
 }
 
+// Whoever starts us may have closed these. Then the next socket or file would get such a number,
+// and what a library writes to "the error stream" would go into it.
+void open_standard_descriptors() {
+    for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(number, F_GETFD) < 0) ::open("/dev/null", O_RDWR);  // takes the lowest free one
+}
+
+// Bodies of requests can be 32 MiB. Left to itself, the allocator learns from the first one to keep
+// that much for the next.
+void give_large_blocks_back() {
+    constexpr int kLarge = 256 * 1024;
+    ::mallopt(M_MMAP_THRESHOLD, kLarge);
+}
+
 int serve(const hearth::app::Config& config, const hearth::protocol::Paths& paths) {
     using hearth::LogLevel;
     hearth::app::start_logging(paths.state + "/logs", config.log_level);
@@ -55,6 +72,8 @@ int serve(const hearth::app::Config& config, const hearth::protocol::Paths& path
 }  // namespace
 
 int main(int argc, char** argv) {
+    open_standard_descriptors();
+    give_large_blocks_back();
     ::umask(0077);  // whatever we make is ours alone
     const hearth::protocol::Paths paths = hearth::protocol::user_paths();
     const std::span<const char* const> arguments(argv + 1, argv + (argc > 0 ? argc : 1));

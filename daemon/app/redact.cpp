@@ -35,12 +35,13 @@ std::size_t run_of(std::string_view text, Is is) {
 struct Mark {
     std::string_view word;
     std::size_t shortest;
+    bool (*is_secret)(char);
 };
-constexpr std::array<Mark, 5> kMarks = {{{"bearer ", 1},
-                                         {"bearer%20", 1},
-                                         {"basic ", 8},
-                                         {"hearth-", kShortestToken},
-                                         {"sk-", kShortestToken}}};
+constexpr std::array<Mark, 5> kMarks = {{{"bearer ", 1, is_credential},
+                                         {"bearer%20", 1, is_credential},
+                                         {"basic ", 8, is_credential},
+                                         {"hearth-", kShortestToken, is_word},
+                                         {"sk-", kShortestToken, is_word}}};
 
 // The length of the mark at the start of `rest` when a secret follows it, else 0.
 std::size_t mark_at(std::string_view rest, std::size_t& secret) {
@@ -49,7 +50,7 @@ std::size_t mark_at(std::string_view rest, std::size_t& secret) {
         std::string_view after = rest.substr(mark.word.size());
         const std::size_t spaces = run_of(after, [](char c) { return c == ' '; });
         after.remove_prefix(spaces);
-        secret = run_of(after, is_credential);
+        secret = run_of(after, mark.is_secret);
         if (secret >= mark.shortest) return mark.word.size() + spaces;
     }
     return 0;

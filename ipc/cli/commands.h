@@ -26,12 +26,16 @@ void add_generate_commands(CLI::App& app, Context& context);  // run, chat
 void add_library_commands(CLI::App& app, Context& context);   // list, show, import, rm
 void add_daemon_commands(CLI::App& app, Context& context);  // ps, load, unload, status, start, stop
 void add_token_commands(CLI::App& app, Context& context);   // token
+void add_watch_commands(CLI::App& app, Context& context);   // logs
 void add_tool_commands(CLI::App& app,
                        Context& context);  // bench, perplexity, tokenize, render, requantize
 
 // A client of the daemon, which is started when none answers. Prints the error and sets the exit
 // code when that fails.
 bool ensure_daemon(Context& context);
+
+// `status --watch`: until Ctrl-C or the daemon's end.
+void watch_status(Context& context);
 
 // Prints the error and sets the exit code.
 void fail(Context& context, const Error& error);

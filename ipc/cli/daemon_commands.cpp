@@ -75,6 +75,7 @@ void print_status(const Status& status) {
               << '\n';
     for (const std::string& note : status.notes)
         std::cout << "note     " << printable(note) << '\n';
+    if (!status.log.empty()) std::cout << "log      " << printable(status.log) << '\n';
     if (status.models.empty()) return;
     std::cout << '\n';
     print_loaded(status.models);
@@ -191,8 +192,11 @@ void add_daemon_commands(CLI::App& app, Context& context) {
     ps_command->callback([&context] { ps(context); });
 
     auto* status_command = app.add_subcommand("status", "The daemon and what it is doing");
-    status_command->add_flag("--json", context.json, "Print JSON");
-    status_command->callback([&context] { status(context); });
+    const auto watch = std::make_shared<bool>(false);  // shared by the option and the callback
+    status_command->add_flag("--json", context.json, "Print JSON; with --watch one line per event");
+    status_command->add_flag("--watch", *watch, "Go on with what happens, until Ctrl-C");
+    status_command->callback(
+        [&context, watch] { *watch ? watch_status(context) : status(context); });
 
     const auto id =
         std::make_shared<std::string>();  // shared by the options and callbacks of CLI11

@@ -22,6 +22,7 @@ int run(int argc, char** argv) {
     hearth::cli::add_library_commands(app, context);
     hearth::cli::add_daemon_commands(app, context);
     hearth::cli::add_token_commands(app, context);
+    hearth::cli::add_watch_commands(app, context);
     hearth::cli::add_tool_commands(app, context);
     try {
         app.parse(argc, argv);

@@ -22,8 +22,8 @@ std::string with_one_decimal(double value, std::string_view unit) {
     return std::string(buffer.data()) + ' ' + std::string(unit);
 }
 
-void print_row(const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
-               const std::vector<std::string>& cells) {
+std::string row_line(const std::vector<Column>& columns, const std::vector<std::size_t>& widths,
+                     const std::vector<std::string>& cells) {
     std::string line;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const std::string padding(widths[i] - width_of(cells[i]), ' ');
@@ -31,13 +31,18 @@ void print_row(const std::vector<Column>& columns, const std::vector<std::size_t
         line += "   ";
     }
     line.resize(line.find_last_not_of(' ') + 1);
-    std::cout << line << '\n';
+    return line;
 }
 
 }  // namespace
 
 void print_table(const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows) {
+    for (const std::string& line : table_lines(columns, rows)) std::cout << line << '\n';
+}
+
+std::vector<std::string> table_lines(const std::vector<Column>& columns,
+                                     const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths;
     std::vector<std::string> titles;
     for (const Column& column : columns) {
@@ -47,8 +52,9 @@ void print_table(const std::vector<Column>& columns,
     for (const auto& row : rows)
         for (std::size_t i = 0; i < widths.size(); ++i)
             widths[i] = std::max(widths[i], width_of(row[i]));
-    print_row(columns, widths, titles);
-    for (const auto& row : rows) print_row(columns, widths, row);
+    std::vector<std::string> lines = {row_line(columns, widths, titles)};
+    for (const auto& row : rows) lines.push_back(row_line(columns, widths, row));
+    return lines;
 }
 
 std::string human_size(std::uint64_t bytes) {

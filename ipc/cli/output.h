@@ -16,7 +16,9 @@ struct Column {
     bool is_number = false;  // set to the right
 };
 
-// Writes rows under their titles, columns as wide as their widest cell (in characters, not bytes).
+// Rows under their titles, columns as wide as their widest cell (in characters, not bytes).
+std::vector<std::string> table_lines(const std::vector<Column>& columns,
+                                     const std::vector<std::vector<std::string>>& rows);
 void print_table(const std::vector<Column>& columns,
                  const std::vector<std::vector<std::string>>& rows);
 
