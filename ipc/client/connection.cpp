@@ -79,8 +79,9 @@ public:
         return {};
     }
     Result<void> end_of_stream() {
-        boost::system::error_code problem;
-        parser_.put_eof(problem);
+        // The parser must not be asked before it has seen a byte.
+        boost::system::error_code problem = http::error::end_of_stream;
+        if (parser_.got_some()) parser_.put_eof(problem);
         if (problem)
             return Error{ErrorCode::io_failed, "the daemon closed the connection in mid-reply"};
         return {};

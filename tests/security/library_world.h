@@ -79,8 +79,8 @@ public:
     LibraryWorld(const LibraryWorld&) = delete;
     LibraryWorld& operator=(const LibraryWorld&) = delete;
 
-    // As hearthd starts.
-    Result<void> start() {
+    // As a hearthd of this build starts, whose worker says this of every model.
+    Result<void> start(const std::string& build = "build", const std::string& unsupported = {}) {
         HEARTH_TRY(store_, store::Store::open(place_.database(), box_.post(),
                                               {&disk_.files(), disk_.vfs()}));
         const store::Contents& contents = store_->contents_at_start();
@@ -89,17 +89,22 @@ public:
         for (const std::string& name : recovered_.settled)
             store_->remove_leftover(name, [](const Result<void>&) {});
         jobs_ = std::make_unique<store::TaskThread>("jobs", 64, box_.post());
-        const auto inspect = [](const std::string&, const api::LibraryService::OnFacts& done) {
+        const auto inspect = [this, unsupported](const std::string&,
+                                                 const api::LibraryService::OnFacts& done) {
             supervise::FileFacts facts;
             facts.kind = "model";
             facts.architecture = "fake";
+            facts.unsupported = unsupported;
+            ++inspections_;
             done(facts);
         };
         library_ = std::make_unique<api::LibraryService>(
             *store_, *jobs_,
-            api::LibraryService::Options{place_.folders, inspect, "build", &disk_.files()});
+            api::LibraryService::Options{place_.folders, inspect, build, &disk_.files()});
+        library_->inspect_again();
         return {};
     }
+    int inspections() const { return inspections_; }
 
     Result<api::Imported> import(const std::string& path, library::Placement placement) {
         return wait_for<api::Imported>(
@@ -138,6 +143,7 @@ private:
     std::unique_ptr<store::TaskThread> jobs_;
     std::unique_ptr<api::LibraryService> library_;
     library::Recovered recovered_;
+    int inspections_ = 0;
 };
 
 // A file of the user's, written a moment ago and not synced by whoever wrote it.

@@ -304,6 +304,25 @@ TEST_F(T106, AModelWhoseFileIsGoneIsListedAndSaysWhatToDo) {
     EXPECT_TRUE(world.remove("model"));
 }
 
+TEST_F(StorageFaults, ANewBuildLooksAgainAtWhatAnotherOneCouldNotRun) {
+    {
+        LibraryWorld old(disk_, place_);
+        ASSERT_TRUE(old.start("old", "the architecture is not supported"));
+        ASSERT_TRUE(old.import(source("model"), Placement::copy));
+        EXPECT_EQ(old.packages()[0].inspected_by, "old");
+        EXPECT_NE(old.packages()[0].unsupported, "");
+    }
+    for (const int inspections : {1, 0}) {  // once, and it is remembered
+        LibraryWorld fresh(disk_, place_);
+        ASSERT_TRUE(fresh.start("new"));
+        EXPECT_EQ(fresh.inspections(), inspections);
+        ASSERT_EQ(ids(fresh), Ids{"model"});
+        EXPECT_EQ(fresh.packages()[0].inspected_by, "new");
+        EXPECT_EQ(fresh.packages()[0].unsupported, "");
+        expect_whole(fresh);
+    }
+}
+
 // The part of T092 without downloads: what lies in our folders already, and names of users' files.
 TEST_F(T092, LinksPlantedInOurFoldersLeadNowhere) {
     LibraryWorld world(disk_, place_);
