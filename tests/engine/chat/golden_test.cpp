@@ -10,7 +10,7 @@ using namespace hearth::chat;
 
 namespace {
 
-TEST(TemplateGoldens, EqualJinja2) {
+TEST(T052, GoldenRenderingsEqualJinja2) {
     const std::string text = read_file(HEARTH_SOURCE_DIR "/tests/data/template_goldens.json");
     ASSERT_FALSE(text.empty());
     const boost::json::value goldens = parse_json(text);

@@ -70,7 +70,7 @@ std::string check(const Template& parsed, const Expected& expected,
            "», expected «" + text.substr(at, 60) + "»";
 }
 
-TEST(PublicTemplates, RenderAsJinja2Does) {
+TEST(T052, PublicTemplatesRenderAsJinja2Does) {
     if (read_file(kFolder + "expected.json").empty())
         GTEST_SKIP() << "no " << kFolder << "expected.json";
     const Expected expected;

@@ -62,7 +62,7 @@ const CountCase kCountCases[] = {
      "the name of tensor 0"},
 };
 
-TEST(GgufReader, T002_LyingCountsAreRefusedBeforeAnythingIsAllocated) {
+TEST(T002, LyingCountsAreRefusedBeforeAnythingIsAllocated) {
     for (const CountCase& one : kCountCases) {
         const std::size_t file_size = build(large()).size();
         const std::uint64_t counts[] = {kMax,       kMax - 3,      1ULL << 63,   (1ULL << 63) - 1,
@@ -80,7 +80,7 @@ TEST(GgufReader, T002_LyingCountsAreRefusedBeforeAnythingIsAllocated) {
     }
 }
 
-TEST(GgufReader, T002_CountsOverTheLimitAreRefusedEvenWhereTheFileIsLongEnough) {
+TEST(T002, CountsOverTheLimitAreRefusedEvenWhereTheFileIsLongEnough) {
     FileSpec spec = sound();
     spec.data_bytes = 20 * kMiB;
     spec.entries[0] = entry("general.architecture", ValueType::string, raw(17 * kMiB));
@@ -101,7 +101,7 @@ TEST(GgufReader, T002_CountsOverTheLimitAreRefusedEvenWhereTheFileIsLongEnough) 
     expect_error(read(spec), ErrorCode::model_corrupt, "the limit is 67108864");
 }
 
-TEST(GgufReader, T003_ProductOfDimensionsThatWraps) {
+TEST(T003, ProductOfDimensionsThatWraps) {
     const std::vector<std::uint64_t> wrapping[] = {
         {1ULL << 32, 1ULL << 32},                         // wraps to 0
         {1ULL << 32, (1ULL << 32) + 1},                   // wraps to 2^32
@@ -118,7 +118,7 @@ TEST(GgufReader, T003_ProductOfDimensionsThatWraps) {
 }
 
 // GHSA-96jg-mvhq-q7q7: elements times bytes of an element.
-TEST(GgufReader, T003_Ghsa96jg_ElementsTimesTypeSizeThatWraps) {
+TEST(T003, Ghsa96jg_ElementsTimesTypeSizeThatWraps) {
     FileSpec spec = sound();
     spec.tensors[1].type = 0;
     spec.tensors[1].dims = {1ULL << 62};  // times 4 is 2^64
@@ -128,7 +128,7 @@ TEST(GgufReader, T003_Ghsa96jg_ElementsTimesTypeSizeThatWraps) {
 }
 
 // CVE-2025-53630: the sizes of two tensors together wrap to a small number.
-TEST(GgufReader, T003_Cve2025_53630_SumOverTwoTensorsThatWraps) {
+TEST(T003, Cve2025_53630_SumOverTwoTensorsThatWraps) {
     FileSpec spec = sound();
     spec.tensors[0].dims = {1ULL << 61};  // 2^63 bytes each
     spec.tensors[1].dims = {1ULL << 61};
@@ -139,7 +139,7 @@ TEST(GgufReader, T003_Cve2025_53630_SumOverTwoTensorsThatWraps) {
 
 // CVE-2026-27940: the sum passes the check and wraps in the expression next to it, here offset +
 // size and start + offset.
-TEST(GgufReader, T003_Cve2026_27940_FinalSumThatWraps) {
+TEST(T003, Cve2026_27940_FinalSumThatWraps) {
     FileSpec spec = sound();
     spec.tensors[1].offset = kMax - 31;  // aligned; plus 36 bytes it wraps
     expect_error(read(spec), ErrorCode::model_corrupt, "tensor 'weight' reaches past the end");
@@ -148,7 +148,7 @@ TEST(GgufReader, T003_Cve2026_27940_FinalSumThatWraps) {
 }
 
 // Pull requests 24759 and 26318 of llama.cpp: x + alignment - 1 wraps, so that the guard passes.
-TEST(GgufReader, T003_Pr24759_PaddingNearTheLargestNumberThatWraps) {
+TEST(T003, Pr24759_PaddingNearTheLargestNumberThatWraps) {
     EXPECT_FALSE(Checked(kMax - 3).align_up(32).value().has_value());
     FileSpec spec = sound();
     spec.tensors[0].dims = {(1ULL << 62) - 32};  // 2^64 - 128 bytes: as large as they get
@@ -157,7 +157,7 @@ TEST(GgufReader, T003_Pr24759_PaddingNearTheLargestNumberThatWraps) {
 
 // Issue 15711 of llama.cpp: count times bytes per tensor wraps or is checked with another struct's
 // size.
-TEST(GgufReader, T003_Issue15711_TensorCountTimesOverheadThatWraps) {
+TEST(T003, Issue15711_TensorCountTimesOverheadThatWraps) {
     for (const std::uint64_t bytes : {32ULL, 48ULL, 96ULL, 112ULL, 376ULL, 400ULL}) {
         FileSpec spec = sound();
         spec.tensor_count = kMax / bytes + 1;
@@ -166,7 +166,7 @@ TEST(GgufReader, T003_Issue15711_TensorCountTimesOverheadThatWraps) {
 }
 
 // GHSA-3p75-pq92-q28f: a dimension of 0 as divisor of the overflow check itself.
-TEST(GgufReader, T003_Ghsa3p75_ZeroDimensionAsDivisor) {
+TEST(T003, Ghsa3p75_ZeroDimensionAsDivisor) {
     const std::vector<std::uint64_t> zeros[] = {{0}, {32, 0}, {0, 1ULL << 63}, {1ULL << 40, 0, 3}};
     for (const auto& dims : zeros) {
         FileSpec spec = sound();
@@ -177,7 +177,7 @@ TEST(GgufReader, T003_Ghsa3p75_ZeroDimensionAsDivisor) {
 
 // CVE-2024-23496 and its siblings: header counts and string lengths times struct sizes wrap in an
 // allocation.
-TEST(GgufReader, T003_Cve2024_23496_HeaderCountTimesStructSizeThatWraps) {
+TEST(T003, Cve2024_23496_HeaderCountTimesStructSizeThatWraps) {
     for (const std::uint64_t bytes : {8ULL, 16ULL, 24ULL, 40ULL, 48ULL, 64ULL}) {
         FileSpec spec = sound();
         spec.entry_count = kMax / bytes + 1;
@@ -196,7 +196,7 @@ TEST(GgufReader, T003_Cve2024_23496_HeaderCountTimesStructSizeThatWraps) {
 }
 
 // CVE-2025-49847: a length narrowed to 32 bits looks small.
-TEST(GgufReader, T003_Cve2025_49847_LengthNarrowedTo32Bits) {
+TEST(T003, Cve2025_49847_LengthNarrowedTo32Bits) {
     for (const std::uint64_t length : {(1ULL << 32) + 3, (1ULL << 31) + 3, (1ULL << 63) + 3}) {
         FileSpec spec = sound();
         spec.entries[2] =

@@ -16,7 +16,7 @@ std::vector<std::byte> bytes_of(const std::string& text) {
     return out;
 }
 
-TEST(GgufReader, T017_OtherKindsOfFileAreNamed) {
+TEST(T017, OtherKindsOfFileAreNamed) {
     struct Case {
         std::string bytes;
         const char* named;
@@ -51,12 +51,12 @@ TEST(GgufReader, T017_OtherKindsOfFileAreNamed) {
         expect_error(read(bytes_of(one.bytes)), ErrorCode::unsupported_format, one.named);
 }
 
-TEST(GgufReader, T017_ABeginningOfTheMagicIsATruncatedFile) {
+TEST(T017, ABeginningOfTheMagicIsATruncatedFile) {
     for (const char* part : {"G", "GG", "GGU", "GGUF", "GGUF\x03"})
         expect_error(read(bytes_of(part)), ErrorCode::model_corrupt, "fetch it again");
 }
 
-TEST(GgufReader, T018_OtherVersionsAreUnsupported) {
+TEST(T018, OtherVersionsAreUnsupported) {
     for (const std::uint32_t version : {0U, 1U, 4U, 100U, 65535U}) {
         FileSpec spec = sound();
         spec.version = version;
@@ -65,7 +65,7 @@ TEST(GgufReader, T018_OtherVersionsAreUnsupported) {
     }
 }
 
-TEST(GgufReader, T018_BigEndianFilesAreNamed) {
+TEST(T018, BigEndianFilesAreNamed) {
     FileSpec spec = sound();
     spec.version = 3U << 24;
     expect_error(read(spec), ErrorCode::unsupported_version, "big-endian");

@@ -74,7 +74,7 @@ TEST(GgufMetadata, FallbacksStandInForMissingKeysOnly) {
     expect_invalid(m.string_or("u32", "none"), "'u32' is of type u32");
 }
 
-TEST(GgufMetadata, T007_MissingKeysAreNamed) {
+TEST(T007, MissingKeysAreNamed) {
     const Metadata m = example();
     expect_invalid(m.integer("llama.block_count", kAny), "'llama.block_count' is missing");
     expect_invalid(m.number("x"), "'x' is missing");
@@ -84,7 +84,7 @@ TEST(GgufMetadata, T007_MissingKeysAreNamed) {
     expect_invalid(m.integers("x"), "'x' is missing");
 }
 
-TEST(GgufMetadata, T007_WrongTypesAreNamed) {
+TEST(T007, WrongTypesAreNamed) {
     const Metadata m = example();
     expect_invalid(m.integer("f32", kAny), "'f32' is of type f32, expected an integer");
     expect_invalid(m.integer("bool", kAny), "'bool' is of type bool, expected an integer");

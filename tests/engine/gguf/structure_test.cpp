@@ -45,7 +45,7 @@ TEST(GgufReader, IndexByNameSurvivesMoves) {
     EXPECT_EQ(moved.find("norm"), &moved.tensors()[0]);
 }
 
-TEST(GgufReader, T001_TruncationAtEveryByteIsCorrupt) {
+TEST(T001, TruncationAtEveryByteIsCorrupt) {
     const std::vector<std::byte> whole = build(sound());
     for (std::size_t size = 1; size < whole.size(); ++size) {
         SCOPED_TRACE("cut to " + std::to_string(size));
@@ -55,13 +55,13 @@ TEST(GgufReader, T001_TruncationAtEveryByteIsCorrupt) {
     }
 }
 
-TEST(GgufReader, T001_BytesAfterTheLastTensorAreAllowed) {
+TEST(T001, BytesAfterTheLastTensorAreAllowed) {
     std::vector<std::byte> bytes = build(sound());
     bytes.push_back(std::byte{0});
     EXPECT_TRUE(read(bytes).has_value());
 }
 
-TEST(GgufReader, T006_BadAlignmentIsCorrupt) {
+TEST(T006, BadAlignmentIsCorrupt) {
     for (const std::uint32_t alignment : {0U, 1U, 4U, 13U, 48U, 1U << 21, 1U << 31, ~0U}) {
         SCOPED_TRACE(alignment);
         FileSpec spec = sound();
@@ -70,7 +70,7 @@ TEST(GgufReader, T006_BadAlignmentIsCorrupt) {
     }
 }
 
-TEST(GgufReader, T006_AlignmentOfAnotherTypeIsCorrupt) {
+TEST(T006, AlignmentOfAnotherTypeIsCorrupt) {
     const std::string wrong[] = {
         entry("general.alignment", ValueType::u64, raw(std::uint64_t{32})),
         entry("general.alignment", ValueType::i32, raw(std::uint32_t{32})),
@@ -86,7 +86,7 @@ TEST(GgufReader, T006_AlignmentOfAnotherTypeIsCorrupt) {
     }
 }
 
-TEST(GgufReader, T006_StatedAlignmentPlacesTheData) {
+TEST(T006, StatedAlignmentPlacesTheData) {
     for (const std::uint32_t alignment : {8U, 64U, 1U << 20}) {
         FileSpec spec = sound();
         spec.entries.push_back(entry("general.alignment", ValueType::u32, raw(alignment)));
@@ -99,26 +99,26 @@ TEST(GgufReader, T006_StatedAlignmentPlacesTheData) {
     }
 }
 
-TEST(GgufReader, T007_DuplicateKeyIsCorrupt) {
+TEST(T007, DuplicateKeyIsCorrupt) {
     FileSpec spec = sound();
     spec.entries.push_back(entry("llama.block_count", ValueType::u32, raw(std::uint32_t{9})));
     expect_error(read(spec), ErrorCode::model_corrupt, "'llama.block_count' is there twice");
 }
 
-TEST(GgufReader, T007_EmptyKeyIsCorrupt) {
+TEST(T007, EmptyKeyIsCorrupt) {
     FileSpec spec = sound();
     spec.entries.push_back(entry("", ValueType::u32, raw(std::uint32_t{9})));
     expect_error(read(spec), ErrorCode::model_corrupt, "metadata entry 3 has an empty name");
 }
 
-TEST(GgufReader, T007_KeyWithNulIsCorruptAndShownEscaped) {
+TEST(T007, KeyWithNulIsCorruptAndShownEscaped) {
     FileSpec spec = sound();
     spec.entries.push_back(
         entry(std::string_view("a\0b", 3), ValueType::u32, raw(std::uint32_t{9})));
     expect_error(read(spec), ErrorCode::model_corrupt, "'a\\x00b'");
 }
 
-TEST(GgufReader, T007_LongForeignKeysAreCutInMessages) {
+TEST(T007, LongForeignKeysAreCutInMessages) {
     FileSpec spec = sound();
     const std::string key(5000, 'k');
     spec.entries.push_back(entry(key, ValueType::u8, raw(std::uint8_t{1})));
@@ -128,7 +128,7 @@ TEST(GgufReader, T007_LongForeignKeysAreCutInMessages) {
     EXPECT_LT(file.error().message.size(), 200U);
 }
 
-TEST(GgufReader, T007_ArrayOfArraysIsCorruptAtAnyDepth) {
+TEST(T007, ArrayOfArraysIsCorruptAtAnyDepth) {
     for (const int depth : {1, 2, 1000, 100000}) {
         std::string payload = array_of(ValueType::u8, 1, raw(std::uint8_t{1}));
         std::string nested;
@@ -139,7 +139,7 @@ TEST(GgufReader, T007_ArrayOfArraysIsCorruptAtAnyDepth) {
     }
 }
 
-TEST(GgufReader, T007_UnknownValueTypesAreCorrupt) {
+TEST(T007, UnknownValueTypesAreCorrupt) {
     for (const std::uint32_t type : {13U, 255U, ~0U}) {
         FileSpec spec = sound();
         spec.entries.push_back(entry("odd", ValueType{type}, raw(std::uint64_t{0})));
@@ -150,7 +150,7 @@ TEST(GgufReader, T007_UnknownValueTypesAreCorrupt) {
     }
 }
 
-TEST(GgufReader, T007_BoolsOtherThan0And1AreCorrupt) {
+TEST(T007, BoolsOtherThan0And1AreCorrupt) {
     FileSpec spec = sound();
     spec.entries.push_back(entry("flag", ValueType::boolean, raw(std::uint8_t{2})));
     expect_error(read(spec), ErrorCode::model_corrupt, "'flag' is a bool of value 2");

@@ -6,7 +6,7 @@
 namespace hearth::gguf {
 namespace {
 
-TEST(GgufReader, T004_NumberOfDimensionsIsOneToFour) {
+TEST(T004, NumberOfDimensionsIsOneToFour) {
     for (const std::uint32_t n : {0U, 5U, 1U << 31, ~0U}) {
         FileSpec spec = sound();
         spec.tensors[0].n_dims = n;
@@ -20,7 +20,7 @@ TEST(GgufReader, T004_NumberOfDimensionsIsOneToFour) {
     EXPECT_EQ(file->find("weight")->rows(), 2U);
 }
 
-TEST(GgufReader, T004_ZeroAndNegativeDimensionsAreCorrupt) {
+TEST(T004, ZeroAndNegativeDimensionsAreCorrupt) {
     FileSpec spec = sound();
     spec.tensors[0].dims = {0};
     expect_error(read(spec), ErrorCode::model_corrupt, "'norm' has a dimension of 0");
@@ -28,7 +28,7 @@ TEST(GgufReader, T004_ZeroAndNegativeDimensionsAreCorrupt) {
     expect_error(read(spec), ErrorCode::model_corrupt, "'norm' has more elements");
 }
 
-TEST(GgufReader, T004_RowsOfPartBlocksAreCorrupt) {
+TEST(T004, RowsOfPartBlocksAreCorrupt) {
     struct Case {
         std::uint32_t type;
         std::uint64_t cols;
@@ -48,7 +48,7 @@ TEST(GgufReader, T004_RowsOfPartBlocksAreCorrupt) {
     }
 }
 
-TEST(GgufReader, T004_TypesThatWeDoNotReadAreNamed) {
+TEST(T004, TypesThatWeDoNotReadAreNamed) {
     struct Case {
         std::uint32_t type;
         const char* named;
@@ -68,7 +68,7 @@ TEST(GgufReader, T004_TypesThatWeDoNotReadAreNamed) {
     }
 }
 
-TEST(GgufReader, T005_UnalignedOffsetsAreCorrupt) {
+TEST(T005, UnalignedOffsetsAreCorrupt) {
     for (const std::uint64_t offset : {129ULL, 136ULL, 144ULL}) {
         FileSpec spec = sound();
         spec.data_bytes = 4096;
@@ -77,7 +77,7 @@ TEST(GgufReader, T005_UnalignedOffsetsAreCorrupt) {
     }
 }
 
-TEST(GgufReader, T005_OverlappingTensorsAreCorrupt) {
+TEST(T005, OverlappingTensorsAreCorrupt) {
     for (const std::uint64_t offset : {0ULL, 32ULL, 96ULL}) {
         FileSpec spec = sound();
         spec.tensors[1].offset = offset;
@@ -85,14 +85,14 @@ TEST(GgufReader, T005_OverlappingTensorsAreCorrupt) {
     }
 }
 
-TEST(GgufReader, T005_DescendingOffsetsAreCorrupt) {
+TEST(T005, DescendingOffsetsAreCorrupt) {
     FileSpec spec = sound();
     spec.data_bytes = 4096;
     spec.tensors[0].offset = 1024;
     expect_error(read(spec), ErrorCode::model_corrupt, "'weight' overlaps the tensor before");
 }
 
-TEST(GgufReader, T005_TensorsPastTheEndAreCorrupt) {
+TEST(T005, TensorsPastTheEndAreCorrupt) {
     FileSpec spec = sound();
     spec.tensors[1].offset = 160;  // its last bytes are missing
     expect_error(read(spec), ErrorCode::model_corrupt, "'weight' reaches past the end");
@@ -100,13 +100,13 @@ TEST(GgufReader, T005_TensorsPastTheEndAreCorrupt) {
     expect_error(read(spec), ErrorCode::model_corrupt, "'weight' reaches past the end");
 }
 
-TEST(GgufReader, T005_DuplicateNamesAreCorrupt) {
+TEST(T005, DuplicateNamesAreCorrupt) {
     FileSpec spec = sound();
     spec.tensors[0].name = "weight";
     expect_error(read(spec), ErrorCode::model_corrupt, "tensor 'weight' is there twice");
 }
 
-TEST(GgufReader, T005_NamesWithoutLettersAreCorrupt) {
+TEST(T005, NamesWithoutLettersAreCorrupt) {
     FileSpec spec = sound();
     spec.tensors[1].name = "";
     expect_error(read(spec), ErrorCode::model_corrupt, "tensor 1 has an empty name");
@@ -116,7 +116,7 @@ TEST(GgufReader, T005_NamesWithoutLettersAreCorrupt) {
     expect_error(read(spec), ErrorCode::model_corrupt, "'a\\x0ab'");
 }
 
-TEST(GgufReader, T005_GapsBetweenTensorsAreAllowed) {
+TEST(T005, GapsBetweenTensorsAreAllowed) {
     FileSpec spec = sound();
     spec.tensors[1].offset = 512;
     spec.data_bytes = 1024;

@@ -62,7 +62,7 @@ TEST(ModelConfig, ReadsTheTinyModel) {
 
 TEST(ModelConfig, UnchangedCopyLoads) { EXPECT_FALSE(error_of({}).has_value()); }
 
-TEST(ModelConfig, ValuesOutOfRangeAreInvalidAndNamed) {
+TEST(T008, ValuesOutOfRangeAreInvalidAndNamed) {
     const std::pair<const char*, std::optional<Value>> cases[] = {
         {"llama.block_count", integer_value(0)},
         {"llama.block_count", integer_value(513)},

@@ -1,4 +1,4 @@
-// Vocabularies that are broken: each is refused with a reason, or has a stated meaning.
+// T009. Vocabularies that are broken: each is refused with a reason, or has a stated meaning.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -77,7 +77,7 @@ const Broken kBroken[] = {
      "unknown_token_id"},
 };
 
-TEST(BadVocabulary, IsRefusedWithTheKeyInTheMessage) {
+TEST(T009, BrokenVocabulariesAreRefusedWithTheKeyInTheMessage) {
     for (const Broken& broken : kBroken) {
         SCOPED_TRACE(broken.name);
         VocabularyMaker made = base(broken.sentence_piece);
@@ -94,7 +94,7 @@ TEST(BadVocabulary, IsRefusedWithTheKeyInTheMessage) {
     }
 }
 
-TEST(BadVocabulary, MissingKeysAreNamed) {
+TEST(T009, MissingKeysAreNamed) {
     const auto loaded = Tokenizer::load(gguf::Metadata{});
     ASSERT_FALSE(loaded);
     EXPECT_NE(loaded.error().message.find("tokenizer.ggml.model"), std::string::npos);
@@ -105,7 +105,7 @@ TEST(BadVocabulary, MissingKeysAreNamed) {
     EXPECT_NE(no_tokens.error().message.find("tokenizer.ggml.tokens"), std::string::npos);
 }
 
-TEST(BadVocabulary, UnknownFamiliesAreNamed) {
+TEST(T009, UnknownFamiliesAreNamed) {
     VocabularyMaker made = base(false);
     made.pre = "no-such-rules";
     const auto pre = Tokenizer::load(made.metadata());
@@ -122,7 +122,7 @@ TEST(BadVocabulary, UnknownFamiliesAreNamed) {
 }
 
 // Odd, but with a meaning: the text must come back, and the odd tokens must be readable.
-TEST(OddVocabulary, IsAcceptedAndTextSurvives) {
+TEST(T009, OddVocabulariesAreAcceptedAndTextSurvives) {
     for (const bool sentence_piece : {false, true}) {
         VocabularyMaker made = base(sentence_piece);
         const TokenId empty = made.add("");
@@ -162,7 +162,7 @@ TEST(OddVocabulary, IsAcceptedAndTextSurvives) {
     }
 }
 
-TEST(OddVocabulary, OfEqualTokensTheLowestIdIsUsed) {
+TEST(T009, OfEqualTokensTheLowestIdIsUsed) {
     VocabularyMaker made = base(true);
     made.tokens.push_back(made.tokens.back());
     made.types.push_back(1);

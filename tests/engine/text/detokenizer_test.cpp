@@ -30,7 +30,7 @@ std::vector<Tokenizer> both() {
     return all;
 }
 
-TEST(Detokenizer, OneByteTokenAtATimeGivesWholeCharacters) {
+TEST(T031, OneByteTokenAtATimeGivesWholeCharacters) {
     const std::string text = "\xC3\xA9\xE2\x82\xAC\xF0\x9F\x94\xA5 done";
     for (const Tokenizer& tokenizer : both()) {
         Detokenizer detokenizer(tokenizer);
@@ -44,7 +44,7 @@ TEST(Detokenizer, OneByteTokenAtATimeGivesWholeCharacters) {
     }
 }
 
-TEST(Detokenizer, InvalidBytesBecomeReplacementCharactersAndTheStreamGoesOn) {
+TEST(T033, InvalidBytesBecomeReplacementCharactersAndTheStreamGoesOn) {
     const std::string bytes = "a\xFF\xC0\xAF\xED\xA0\x80z\xE2\x82";
     const std::string r(kReplacementUtf8);
     for (const Tokenizer& tokenizer : both()) {

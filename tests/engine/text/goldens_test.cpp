@@ -44,9 +44,9 @@ struct Family {
     const char* golden;  // whose rules these are
 };
 
-class Goldens : public testing::TestWithParam<Family> {};
+class T029 : public testing::TestWithParam<Family> {};
 
-TEST_P(Goldens, WordsAndIdsAreEqual) {
+TEST_P(T029, GoldenWordsAndIdsAreEqual) {
     const auto tokenizer = load_with(GetParam().pre);
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
     const auto rules = find_pre_tokenizer(GetParam().pre);
@@ -72,7 +72,7 @@ TEST_P(Goldens, WordsAndIdsAreEqual) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Goldens,
+INSTANTIATE_TEST_SUITE_P(All, T029,
                          testing::Values(Family{"gpt-2", "gpt-2"}, Family{"smollm", "smollm"},
                                          Family{"starcoder", "smollm"}, Family{"refact", "smollm"},
                                          Family{"llama-bpe", "llama-bpe"}, Family{"qwen2", "qwen2"},

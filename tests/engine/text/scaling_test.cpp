@@ -74,9 +74,9 @@ void run_on_small_stack(Job& job) {
 
 constexpr std::size_t kBytes = 1024 * 1024;
 
-class LongRuns : public testing::TestWithParam<const char*> {};
+class T025 : public testing::TestWithParam<const char*> {};
 
-TEST_P(LongRuns, TakeTimeInProportionAndLittleStack) {
+TEST_P(T025, LongRunsTakeTimeInProportionAndLittleStack) {
     const std::string pre = GetParam();
     const auto vocabulary =
         pre.empty() ? test::sentence_piece_vocabulary() : test::byte_level_vocabulary(pre);
@@ -99,7 +99,7 @@ TEST_P(LongRuns, TakeTimeInProportionAndLittleStack) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LongRuns,
+INSTANTIATE_TEST_SUITE_P(All, T025,
                          testing::Values("gpt-2", "smollm", "llama-bpe", "qwen2", "default",
                                          "falcon", ""),
                          [](const auto& test) {
@@ -122,7 +122,7 @@ test::VocabularyMaker large_vocabulary() {
     return made;
 }
 
-TEST(LargeVocabulary, LoadsWithinTheBudget) {
+TEST(T019, ALargeVocabularyLoadsWithinTheBudget) {
     const gguf::Metadata metadata = large_vocabulary().metadata();
     double best = std::numeric_limits<double>::max();
     for (int round = 0; round < 3; ++round) {

@@ -59,7 +59,7 @@ struct Case {
     Ending expected;
 };
 
-TEST(StopMatcher, StopsAcrossPiecesHideExactlyTheStopString) {
+TEST(T034, StopsAcrossPiecesHideExactlyTheStopString) {
     const Case cases[] = {
         {"no stops", {"a", "b"}, {}, {"ab", std::nullopt}},
         {"empty stop", {"a", "b"}, {""}, {"ab", std::nullopt}},
@@ -90,7 +90,7 @@ TEST(StopMatcher, StopsAcrossPiecesHideExactlyTheStopString) {
     }
 }
 
-TEST(StopMatcher, RandomTextsCutAnywhereEqualTheWholeStringReference) {
+TEST(T034, RandomTextsCutAnywhereEqualTheWholeStringReference) {
     std::mt19937 random(5);
     const auto draw = [&](std::size_t longest) {
         std::string text(random() % (longest + 1), ' ');
