@@ -285,8 +285,11 @@ ReplySink* Slot::close(std::uint64_t generation) {
 }
 
 void Slot::fail_generations(const Error& error) {
-    for (auto& [number, generation] : std::exchange(generations_, {})) {
-        if (generation.sink != nullptr) generation.sink->on_failed(error);
+    // One by one: who hears of its failure may cancel others, whose sinks are then gone.
+    while (!generations_.empty()) {
+        ReplySink* sink = generations_.begin()->second.sink;
+        generations_.erase(generations_.begin());
+        if (sink != nullptr) sink->on_failed(error);
     }
 }
 
