@@ -10,10 +10,8 @@ namespace hearth::api {
 namespace {
 
 // Everything after the request has been read, for both kinds.
-template <typename AnyRequest>
-ActivityPtr start(Services& services, const AnyRequest& request, bool is_chat,
-                  ReplyStream& stream) {
-    const protocol::GenerationOptions& options = request.options;
+ActivityPtr start(Services& services, const protocol::GenerationOptions& options,
+                  GenerationPlan plan, ReplyStream& stream) {
     const auto package = services.library.library().resolve(options.model);
     if (!package) {
         stream.send(failure_reply(protocol::Failure{package.error(), "model"}));
@@ -24,15 +22,16 @@ ActivityPtr start(Services& services, const AnyRequest& request, bool is_chat,
         stream.send(failure_reply(protocol::Failure{file.error(), "model"}));
         return nullptr;
     }
-    const std::uint64_t seed = options.seed ? *options.seed : generate::Generations::draw_seed();
-    GenerationPlan plan;
-    plan.order = {*std::move(file), order_for(request, seed)};
+    plan.model = *std::move(file);
     plan.choices = options.choices;
-    plan.is_chat = is_chat;
     plan.stream = options.stream;
     plan.include_usage = options.include_usage;
     plan.token_ids = options.return_token_ids;
     return std::make_unique<GenerationActivity>(services.generations, std::move(plan), stream);
+}
+
+std::uint64_t seed_of(const protocol::GenerationOptions& options) {
+    return options.seed ? *options.seed : generate::Generations::draw_seed();
 }
 
 }  // namespace
@@ -46,21 +45,21 @@ Result<supervise::ModelFile> model_file(const Services& services, const library:
 }
 
 ActivityPtr chat(Services& services, const Request& request, ReplyStream& stream) {
-    auto parsed = read_body(request.body, protocol::read_chat_request);
-    if (const auto* failure = std::get_if<protocol::Failure>(&parsed)) {
-        stream.send(failure_reply(*failure));
-        return nullptr;
-    }
-    return start(services, std::get<protocol::ChatRequest>(parsed), true, stream);
+    const auto wanted = read_body(request, stream, protocol::read_chat_request);
+    if (!wanted) return nullptr;
+    GenerationPlan plan;
+    plan.is_chat = true;
+    plan.orders.push_back(order_for(*wanted, seed_of(wanted->options)));
+    return start(services, wanted->options, std::move(plan), stream);
 }
 
 ActivityPtr complete(Services& services, const Request& request, ReplyStream& stream) {
-    auto parsed = read_body(request.body, protocol::read_completion_request);
-    if (const auto* failure = std::get_if<protocol::Failure>(&parsed)) {
-        stream.send(failure_reply(*failure));
-        return nullptr;
-    }
-    return start(services, std::get<protocol::CompletionRequest>(parsed), false, stream);
+    const auto wanted = read_body(request, stream, protocol::read_completion_request);
+    if (!wanted) return nullptr;
+    GenerationPlan plan;
+    plan.is_chat = false;
+    plan.orders = orders_for(*wanted, seed_of(wanted->options));
+    return start(services, wanted->options, std::move(plan), stream);
 }
 
 }  // namespace hearth::api

@@ -26,18 +26,6 @@ std::int64_t seconds_since_1970() {
         .count();
 }
 
-std::string_view finish_reason(wire::FinishReason reason) {
-    switch (reason) {
-        case wire::FinishReason::stop:
-            return "stop";
-        case wire::FinishReason::length:
-            return "length";
-        case wire::FinishReason::cancelled:
-            return "cancelled";
-    }
-    return "";
-}
-
 protocol::Timings timings_from(const wire::Timings& given) {
     protocol::Timings timings;
     timings.queue_ms = given.queue_ms;
@@ -104,13 +92,17 @@ GenerationActivity::GenerationActivity(generate::Generations& generations, Gener
       stream_(stream),
       id_(fresh_id(plan_.is_chat)),
       created_(seconds_since_1970()) {
-    for (int index = 0; index < plan_.choices; ++index) {
+    prompt_ids_.resize(plan_.orders.size());
+    const int total = static_cast<int>(plan_.orders.size()) * plan_.choices;
+    for (int index = 0; index < total; ++index) {
         ChoiceRun& run = *runs_.emplace_back(std::make_unique<ChoiceRun>(*this, index));
-        generate::Order order = plan_.order;
-        order.request.sampling.choice = static_cast<std::uint32_t>(index);
+        generate::Order order{plan_.model,
+                              plan_.orders[static_cast<std::size_t>(index / plan_.choices)]};
+        // Within its prompt: a prompt gets the same answers alone and beside others.
+        order.request.sampling.choice = static_cast<std::uint32_t>(index % plan_.choices);
         run.generation = generations_.start(std::move(order), run);
     }
-    plan_.order.request = {};  // prompts can be large
+    plan_.orders.clear();  // prompts can be large
 }
 
 GenerationActivity::~GenerationActivity() { cancel_all(); }
@@ -124,31 +116,34 @@ protocol::ReplyStyle GenerationActivity::style() const {
     using protocol::ReplyShape;
     const ReplyShape whole = plan_.is_chat ? ReplyShape::chat : ReplyShape::completion;
     const ReplyShape chunk = plan_.is_chat ? ReplyShape::chat_chunk : ReplyShape::completion_chunk;
-    return {plan_.stream ? chunk : whole, plan_.token_ids, true};
+    return {plan_.stream ? chunk : whole, plan_.token_ids, true,
+            plan_.stream && plan_.include_usage};
 }
 
 protocol::Reply GenerationActivity::blank_reply() const {
     protocol::Reply reply;
     reply.id = id_;
-    reply.model = plan_.order.model.id;
+    reply.model = plan_.model.id;
     reply.created = created_;
     reply.seed = seed_;
     return reply;
 }
 
 void GenerationActivity::on_accepted(ChoiceRun& run, generate::Accepted accepted) {
-    const bool first = !std::exchange(accepted_, true);
-    if (first) {
-        seed_ = accepted.seed;
-        prompt_ids_ = std::move(accepted.prompt_ids);
-    }
+    seed_ = accepted.seed;  // the same for all
+    auto& ids = prompt_ids_[static_cast<std::size_t>(run.choice.index / plan_.choices)];
+    const bool first = ids.empty();
+    if (first) ids = std::move(accepted.prompt_ids);
     if (!plan_.stream) return;
     if (!std::exchange(begun_, true)) stream_.begin_events();
     protocol::Reply reply = blank_reply();
     protocol::Choice& opening = reply.choices.emplace_back();
     opening.index = run.choice.index;
     opening.opens = true;
-    if (first && plan_.token_ids) reply.prompt_token_ids = prompt_ids_;
+    if (first && plan_.token_ids) {
+        opening.prompt_token_ids = ids;
+        if (prompt_ids_.size() == 1) reply.prompt_token_ids = ids;
+    }
     stream_.send_event(boost::json::serialize(protocol::to_json(reply, style())));
 }
 
@@ -190,7 +185,9 @@ void GenerationActivity::on_room() {
 }
 
 void GenerationActivity::on_done(ChoiceRun& run, const wire::Done& done) {
-    run.choice.finish_reason = finish_reason(done.reason);
+    if (done.reason == wire::FinishReason::cancelled)  // not by us, who would not hear of it
+        return on_error({ErrorCode::internal, "the worker gave up this generation"});
+    run.choice.finish_reason = done.reason == wire::FinishReason::stop ? "stop" : "length";
     run.timings = timings_from(done.timings);
     if (plan_.stream) {
         protocol::Choice last;
@@ -204,7 +201,7 @@ void GenerationActivity::on_done(ChoiceRun& run, const wire::Done& done) {
 void GenerationActivity::on_error(const Error& error) {
     cancel_all();
     if (error.code != ErrorCode::cancelled && http_status(error.code) >= 500)
-        log(LogLevel::warning, plan_.order.model.id + ": a generation failed: " + error.message);
+        log(LogLevel::warning, plan_.model.id + ": a generation failed: " + error.message);
     if (begun_) {
         stream_.send_event(failure_body(error));
         return stream_.end_events();
@@ -226,19 +223,28 @@ void GenerationActivity::finish() {
         stream_.send_event("[DONE]");
         return stream_.end_events();
     }
-    for (const auto& run : runs_) reply.choices.push_back(std::move(run->choice));
+    for (const auto& run : runs_) {
+        if (plan_.token_ids) run->choice.prompt_token_ids = ids_for(run->choice.index);
+        reply.choices.push_back(std::move(run->choice));
+    }
     reply.usage = usage();
     reply.timings = timings();
-    if (plan_.token_ids) reply.prompt_token_ids = prompt_ids_;
+    if (plan_.token_ids && prompt_ids_.size() == 1) reply.prompt_token_ids = prompt_ids_.front();
     stream_.send(json_reply(protocol::to_json(reply, style())));
+}
+
+const std::vector<std::int32_t>& GenerationActivity::ids_for(int choice) const {
+    return prompt_ids_[static_cast<std::size_t>(choice / plan_.choices)];
 }
 
 protocol::Usage GenerationActivity::usage() const {
     protocol::Usage usage;
-    usage.prompt_tokens = static_cast<int>(prompt_ids_.size());
+    for (const auto& ids : prompt_ids_) usage.prompt_tokens += static_cast<int>(ids.size());
     for (const auto& run : runs_) {
         usage.completion_tokens += run->timings.generated_tokens;
-        usage.cached_tokens = std::max(usage.cached_tokens, run->timings.cached_tokens);
+        // The first choice of each prompt speaks for it: the others reuse what it computed.
+        if (run->choice.index % plan_.choices == 0)
+            usage.cached_tokens += run->timings.cached_tokens;
     }
     return usage;
 }
@@ -254,7 +260,7 @@ protocol::Timings GenerationActivity::timings() const {
         all.cached_tokens = std::max(all.cached_tokens, one.cached_tokens);
         all.generated_tokens += one.generated_tokens;
     }
-    all.prompt_tokens = static_cast<int>(prompt_ids_.size());
+    all.prompt_tokens = usage().prompt_tokens;
     return all;
 }
 

@@ -1,5 +1,5 @@
-// One completion request in flight: one generation per choice, gathered into one reply or passed on
-// as chunks. When the client goes, the destructor cancels what still runs.
+// One completion request in flight: one generation per prompt and choice, gathered into one reply
+// or passed on as chunks. When the client goes, the destructor cancels what still runs.
 //
 // Back-pressure: a delta counts as consumed once the reply's queue has room, so a slow reader stops
 // its own generation and nothing else.
@@ -18,8 +18,9 @@
 namespace hearth::api {
 
 struct GenerationPlan {
-    generate::Order order;  // of the first choice; the others differ in their index only
-    int choices = 1;
+    supervise::ModelFile model;
+    std::vector<wire::Generate> orders;  // one for each prompt; choices differ in their index only
+    int choices = 1;                     // of each prompt
     bool is_chat = true;
     bool stream = false;
     bool include_usage = false;
@@ -48,6 +49,8 @@ private:
     protocol::ReplyStyle style() const;
     void send_chunk(protocol::Choice choice, std::optional<protocol::Timings> timings);
     void finish();
+    // The prompt of a choice.
+    const std::vector<std::int32_t>& ids_for(int choice) const;
     protocol::Usage usage() const;
     protocol::Timings timings() const;
     void cancel_all();
@@ -59,10 +62,9 @@ private:
     std::int64_t created_;
     std::vector<std::unique_ptr<ChoiceRun>> runs_;
     std::size_t done_ = 0;
-    bool accepted_ = false;
     bool begun_ = false;  // the stream's head has been sent
     std::uint64_t seed_ = 0;
-    std::vector<std::int32_t> prompt_ids_;
+    std::vector<std::vector<std::int32_t>> prompt_ids_;  // empty until accepted
 };
 
 }  // namespace hearth::api

@@ -103,16 +103,12 @@ ActivityPtr show_model(Services& services, const Request& request, ReplyStream& 
 }
 
 ActivityPtr import_model(Services& services, const Request& request, ReplyStream& stream) {
-    auto parsed = read_body(request.body, protocol::read_import_request);
-    if (const auto* failure = std::get_if<protocol::Failure>(&parsed)) {
-        stream.send(failure_reply(*failure));
-        return nullptr;
-    }
-    const auto& wanted = std::get<protocol::ImportRequest>(parsed);
+    const auto wanted = read_body(request, stream, protocol::read_import_request);
+    if (!wanted) return nullptr;
     auto pending = std::make_unique<Pending>(stream);
     // The import goes on when the client goes: half an import helps nobody.
     services.library.import_model(
-        {wanted.path, wanted.name, placement_from(wanted.link)},
+        {wanted->path, wanted->name, placement_from(wanted->link)},
         pending->guard([&services, answer = pending.get()](const Result<Imported>& imported) {
             if (!imported) return answer->send(failure_reply(imported.error()));
             answer->send(json_reply(protocol::to_json(protocol::ImportReply{

@@ -57,13 +57,17 @@ wire::Generate order_for(const protocol::ChatRequest& request, std::uint64_t see
     return order;
 }
 
-wire::Generate order_for(const protocol::CompletionRequest& request, std::uint64_t seed) {
-    wire::Generate order = order_from(request.options, seed);
-    if (const auto* text = std::get_if<std::string>(&request.prompt))
-        order.prompt = wire::TextPrompt{*text, request.parse_special};
-    else
-        order.prompt = wire::IdsPrompt{std::get<std::vector<std::int32_t>>(request.prompt)};
-    return order;
+std::vector<wire::Generate> orders_for(const protocol::CompletionRequest& request,
+                                       std::uint64_t seed) {
+    std::vector<wire::Generate> orders;
+    for (const protocol::Prompt& prompt : request.prompts) {
+        wire::Generate& order = orders.emplace_back(order_from(request.options, seed));
+        if (const auto* text = std::get_if<std::string>(&prompt))
+            order.prompt = wire::TextPrompt{*text, request.parse_special};
+        else
+            order.prompt = wire::IdsPrompt{std::get<std::vector<std::int32_t>>(prompt)};
+    }
+    return orders;
 }
 
 }  // namespace hearth::api

@@ -22,11 +22,13 @@ struct RequestHead {
     std::string last_event_id = {};  // of a reader of server-sent events that comes back
 };
 
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
 struct Reply {
     int status = 200;
     std::string content_type = "application/json";
     std::string body = {};
-    std::vector<std::pair<std::string, std::string>> headers = {};
+    Headers headers = {};
 };
 
 // One server-sent event: `data` is one line. Readers call an event without a name "message"; one
@@ -40,6 +42,9 @@ struct Event {
 class ReplyStream {
 public:
     virtual ~ReplyStream() = default;
+
+    // Goes out with the head of the answer, whichever of the two kinds it will be.
+    virtual void add_header(std::string name, std::string value) = 0;
 
     virtual void send(Reply reply) = 0;  // once, and instead of the calls below
 

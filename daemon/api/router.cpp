@@ -23,6 +23,7 @@ constexpr std::array kRoutes = std::to_array<Route>({
     {"GET", "/v1/models", token, kNone, list_for_openai},
     {"GET", "/v1/models/{id}", token, kNone, show_for_openai},
     {"GET", "/hearth/v1/status", token, kNone, status},
+    {"GET", "/hearth/v1/openapi.json", token, kNone, openapi},
     {"GET", "/hearth/v1/models", token, kNone, list_models},
     {"POST", "/hearth/v1/models/import", owner, kSmall, import_model},
     {"GET", "/hearth/v1/models/{id}", token, kNone, show_model},

@@ -34,6 +34,9 @@ ActivityPtr events(Services& services, const Request& request, ReplyStream& stre
 ActivityPtr metrics_history(Services& services, const Request& request, ReplyStream& stream);
 ActivityPtr prometheus_metrics(Services& services, const Request& request, ReplyStream& stream);
 
+// openapi_route
+ActivityPtr openapi(Services& services, const Request& request, ReplyStream& stream);
+
 // status_routes
 ActivityPtr health(Services& services, const Request& request, ReplyStream& stream);
 ActivityPtr status(Services& services, const Request& request, ReplyStream& stream);

@@ -32,15 +32,6 @@ ActivityPtr ask(Services& services, const std::string& model, supervise::Questio
     return pending;
 }
 
-// The request in a body; null when it was answered that it is wrong.
-template <typename Read>
-auto read_or_refuse(const Request& request, ReplyStream& stream, Read read) {
-    auto parsed = read_body(request.body, read);
-    if (const auto* failure = std::get_if<protocol::Failure>(&parsed))
-        stream.send(failure_reply(*failure));
-    return parsed;
-}
-
 boost::json::object tokenize_json(const std::string& id, wire::Tokens tokens) {
     protocol::TokenizeReply reply{id, std::move(tokens.ids), {}};
     for (wire::Piece& piece : tokens.pieces)
@@ -51,9 +42,8 @@ boost::json::object tokenize_json(const std::string& id, wire::Tokens tokens) {
 }  // namespace
 
 ActivityPtr tokenize(Services& services, const Request& request, ReplyStream& stream) {
-    const auto parsed = read_or_refuse(request, stream, protocol::read_tokenize_request);
-    const auto* wanted = std::get_if<protocol::TokenizeRequest>(&parsed);
-    if (wanted == nullptr) return nullptr;
+    const auto wanted = read_body(request, stream, protocol::read_tokenize_request);
+    if (!wanted) return nullptr;
     wire::Tokenize question;
     if (const auto* chat = std::get_if<protocol::ChatRequest>(&wanted->input))
         question.prompt = chat_prompt(*chat);
@@ -66,9 +56,8 @@ ActivityPtr tokenize(Services& services, const Request& request, ReplyStream& st
 }
 
 ActivityPtr detokenize(Services& services, const Request& request, ReplyStream& stream) {
-    const auto parsed = read_or_refuse(request, stream, protocol::read_detokenize_request);
-    const auto* wanted = std::get_if<protocol::DetokenizeRequest>(&parsed);
-    if (wanted == nullptr) return nullptr;
+    const auto wanted = read_body(request, stream, protocol::read_detokenize_request);
+    if (!wanted) return nullptr;
     return ask(services, wanted->model, wire::Detokenize{wanted->ids}, stream,
                [](const std::string& id, wire::Tokens tokens) {
                    return protocol::to_json(protocol::DetokenizeReply{id, std::move(tokens.text)});
@@ -76,9 +65,8 @@ ActivityPtr detokenize(Services& services, const Request& request, ReplyStream& 
 }
 
 ActivityPtr render(Services& services, const Request& request, ReplyStream& stream) {
-    const auto parsed = read_or_refuse(request, stream, protocol::read_chat_request);
-    const auto* wanted = std::get_if<protocol::ChatRequest>(&parsed);
-    if (wanted == nullptr) return nullptr;
+    const auto wanted = read_body(request, stream, protocol::read_chat_request);
+    if (!wanted) return nullptr;
     wire::Tokenize question;
     question.prompt = chat_prompt(*wanted);
     question.with_text = true;

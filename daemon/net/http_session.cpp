@@ -192,6 +192,10 @@ void HttpSession::on_timeout() {
 
 // ---- writing ----
 
+void HttpSession::add_header(std::string name, std::string value) {
+    framing_.headers.emplace_back(std::move(name), std::move(value));
+}
+
 void HttpSession::send(api::Reply reply) {
     status_ = reply.status;
     queue(whole_reply(reply, framing_));
@@ -281,6 +285,7 @@ void HttpSession::next_request() {
     parser_ = std::make_unique<RequestParser>();
     framing_.head_only = false;
     framing_.origin.clear();
+    framing_.headers.clear();
     phase_ = Phase::head;
     answered_ = false;
     head_begun_ = !input_.empty();

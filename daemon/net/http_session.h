@@ -52,6 +52,7 @@ public:
     void close();                      // at once; what runs for it is given up
     void close_when_idle();            // now, or when the answer in progress has left
 
+    void add_header(std::string name, std::string value) override;
     void send(api::Reply reply) override;
     void begin_events() override;
     void send(const api::Event& event) override;

@@ -48,6 +48,7 @@ std::string head(int status, std::string_view content_type, const Framing& frami
     if (!framing.origin.empty())
         text += "Access-Control-Allow-Origin: " + framing.origin +
                 "\r\nAccess-Control-Expose-Headers: *\r\nVary: Origin\r\n";
+    for (const auto& [name, value] : framing.headers) text += name + ": " + value + "\r\n";
     return text;
 }
 

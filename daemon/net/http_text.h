@@ -14,6 +14,7 @@ struct Framing {
     bool chunked = true;     // false for HTTP/1.0, where the end of the connection ends a stream
     bool head_only = false;  // the request was HEAD: the reply without its body
     std::string origin;      // a page that may read the reply; empty: none
+    api::Headers headers;    // beside those of the reply
 };
 
 // 429 and 503 get a Retry-After.

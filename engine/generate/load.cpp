@@ -40,6 +40,7 @@ void parse_template(const gguf::Metadata& metadata, LoadedModel& loaded) {
     }
     if (source->empty()) return;
     loaded.info.has_chat_template = true;
+    loaded.knows_developer = source->find("developer") != std::string::npos;
     Result<chat::Template> parsed = chat::Template::parse(*source);
     if (parsed)
         loaded.chat_template = std::move(parsed).value();
@@ -105,6 +106,7 @@ Result<LoadedModel> load_model(MappedFile file, const EngineOptions& options,
                        .model = std::move(model),
                        .tokenizer = std::move(tokenizer),
                        .chat_template = std::nullopt,
+                       .knows_developer = false,
                        .info = {},
                        .pages = plan.pages};
     loaded.info = describe(loaded, plan, shape);

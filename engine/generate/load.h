@@ -20,7 +20,8 @@ struct LoadedModel {
     std::unique_ptr<model::Model> model;
     text::Tokenizer tokenizer;
     std::optional<chat::Template>
-        chat_template;  // absent: info.chat_unavailable says why, or the file has none
+        chat_template;             // absent: info.chat_unavailable says why, or the file has none
+    bool knows_developer = false;  // whether the template speaks of the role "developer"
     ModelInfo info;
     int pages;  // of keys and values, within the budget
 };

@@ -14,6 +14,23 @@ namespace hearth::generate {
 
 namespace {
 
+bool is_developer(const chat::Value& message) {
+    const chat::Value* role = message.find("role");
+    return role != nullptr && role->kind() == chat::Kind::string &&
+           role->as_string() == "developer";
+}
+
+chat::Value as_system(const chat::Value& message) {
+    if (!is_developer(message)) return message;
+    std::vector<chat::Member> members;
+    for (const chat::Entry& entry : chat::ValueAccess::object(message).entries())
+        if (entry.key.kind() == chat::Kind::string)
+            members.push_back({std::string(entry.key.as_string()), entry.value});
+    for (chat::Member& member : members)
+        if (member.key == "role") member.value = chat::Value::string("system");
+    return chat::Value::object(std::move(members));
+}
+
 // The caller's variables, and the tokens that templates expect from the model. Those are trusted
 // text.
 chat::Value with_model_tokens(const text::Tokenizer& tokenizer, const chat::Value& variables) {
@@ -29,6 +46,25 @@ chat::Value with_model_tokens(const text::Tokenizer& tokenizer, const chat::Valu
     add("eos_token", tokenizer.eos());
     add("unk_token", tokenizer.unknown());
     add("pad_token", tokenizer.padding());
+    return chat::Value::object(std::move(members));
+}
+
+// "developer" is OpenAI's later name for "system"; most templates know the earlier one only, and
+// refuse or skip the other.
+chat::Value with_system_role(const chat::Value& variables) {
+    std::vector<chat::Member> members;
+    for (const chat::Entry& entry : chat::ValueAccess::object(variables).entries()) {
+        if (entry.key.kind() != chat::Kind::string) continue;
+        const std::string key(entry.key.as_string());
+        if (key != "messages" || entry.value.kind() != chat::Kind::list) {
+            members.push_back({key, entry.value});
+            continue;
+        }
+        std::vector<chat::Value> messages;
+        for (const chat::Value& message : entry.value.as_list())
+            messages.push_back(as_system(message));
+        members.push_back({key, chat::Value::list(std::move(messages))});
+    }
     return chat::Value::object(std::move(members));
 }
 
@@ -55,8 +91,10 @@ Result<MarkedText> render_chat(const LoadedModel& model, const chat::Value& vari
                 : "the model's chat template cannot be used: " + model.info.chat_unavailable};
     if (variables.kind() != chat::Kind::object)
         return Error{ErrorCode::bad_input, "the variables of a chat template must be an object"};
-    return model.chat_template->render(with_model_tokens(model.tokenizer, variables),
-                                       {.now = local_time(), .limits = {}});
+    const chat::Value complete = with_model_tokens(model.tokenizer, variables);
+    return model.chat_template->render(
+        model.knows_developer ? complete : with_system_role(complete),
+        {.now = local_time(), .limits = {}});
 }
 
 Result<PromptTokens> tokenize(const LoadedModel& model, const Prompt& prompt,

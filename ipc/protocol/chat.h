@@ -15,7 +15,9 @@
 
 namespace hearth::protocol {
 
-constexpr int kMaxChoices = 8;
+constexpr int kMaxChoices = 8;                  // of one prompt
+constexpr std::size_t kMaxPrompts = 32;         // of one completion request
+constexpr std::size_t kMaxRequestChoices = 64;  // prompts times choices
 constexpr int kMaxStops = 4;
 constexpr int kMaxTopLogprobs = 20;
 constexpr std::size_t kMaxLogitBias = 1024;
@@ -53,10 +55,13 @@ struct ChatRequest {
     bool add_generation_prompt = true;
 };
 
+// Text or token ids.
+using Prompt = std::variant<std::string, std::vector<std::int32_t>>;
+
 struct CompletionRequest {
     GenerationOptions options;
-    std::variant<std::string, std::vector<std::int32_t>> prompt;
-    bool parse_special = true;  // control tokens in a text prompt are recognised
+    std::vector<Prompt> prompts;  // each gets its own choices
+    bool parse_special = true;    // control tokens in a text prompt are recognised
 };
 
 // What is wrong is left in `fields`.
@@ -73,13 +78,14 @@ struct TokenLogprob {
 };
 
 struct Choice {
-    int index = 0;
+    int index = 0;              // those of the first prompt come first
     std::string text;           // of a chunk: what is new
     bool opens = false;         // first chunk of a chat choice: carries the role
     std::string finish_reason;  // "stop", "length"; empty while it goes on
     std::vector<std::int32_t> token_ids;
     std::vector<TokenLogprob> logprobs;
     int text_offset = 0;  // characters before this chunk (completions with logprobs)
+    std::optional<std::vector<std::int32_t>> prompt_token_ids;  // completions only
 };
 
 struct Usage {
@@ -117,6 +123,7 @@ struct ReplyStyle {
     ReplyShape shape = ReplyShape::chat;
     bool token_ids = false;
     bool logprobs = false;
+    bool usage = false;  // null where a reply has none: what a stream with usage owes to others
 };
 
 json::object to_json(const Reply& reply, const ReplyStyle& style);

@@ -70,7 +70,7 @@ json::object completion_logprobs(const Choice& choice) {
             {"text_offset", std::move(offsets)}};
 }
 
-json::object choice_json(const Choice& choice, const Reply& reply, const ReplyStyle& style) {
+json::object choice_json(const Choice& choice, const ReplyStyle& style) {
     json::object out;
     out["index"] = choice.index;
     if (style.shape == ReplyShape::chat) {
@@ -92,8 +92,8 @@ json::object choice_json(const Choice& choice, const Reply& reply, const ReplySt
     else
         out["finish_reason"] = choice.finish_reason;
     if (style.token_ids) out["token_ids"] = json::value_from(choice.token_ids);
-    if (!is_chat(style.shape) && reply.prompt_token_ids)
-        out["prompt_token_ids"] = json::value_from(*reply.prompt_token_ids);
+    if (!is_chat(style.shape) && choice.prompt_token_ids)
+        out["prompt_token_ids"] = json::value_from(*choice.prompt_token_ids);
     return out;
 }
 
@@ -132,9 +132,11 @@ json::object to_json(const Reply& reply, const ReplyStyle& style) {
     out["created"] = reply.created;
     out["model"] = reply.model;
     json::array& choices = out["choices"].emplace_array();
-    for (const Choice& choice : reply.choices)
-        choices.emplace_back(choice_json(choice, reply, style));
-    if (reply.usage) out["usage"] = usage_json(*reply.usage);
+    for (const Choice& choice : reply.choices) choices.emplace_back(choice_json(choice, style));
+    if (reply.usage)
+        out["usage"] = usage_json(*reply.usage);
+    else if (style.usage)
+        out["usage"] = nullptr;
     if (reply.timings) out["timings"] = timings_json(*reply.timings);
     if (reply.seed) out["seed"] = *reply.seed;
     if (reply.prompt_token_ids) out["prompt_token_ids"] = json::value_from(*reply.prompt_token_ids);

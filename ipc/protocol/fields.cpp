@@ -1,10 +1,7 @@
 #include "ipc/protocol/fields.h"
 
-#include <boost/json/stream_parser.hpp>
+#include <algorithm>
 #include <cmath>
-
-#include "engine/base/utf8.h"
-#include "ipc/protocol/version.h"
 
 namespace hearth::protocol {
 namespace {
@@ -20,34 +17,28 @@ std::string show(double number) {
 
 }  // namespace
 
-Result<json::value> parse_json(std::string_view text) {
-    if (const auto at = find_utf8_error(text))
-        return Error{ErrorCode::invalid_utf8,
-                     "the body is not UTF-8: byte " + std::to_string(*at) + " is wrong"};
-    json::parse_options options;
-    options.max_depth = kMaxJsonDepth;
-    json::stream_parser parser({}, options);
-    json::error_code problem;
-    const std::size_t read = parser.write_some(text.data(), text.size(), problem);
-    if (!problem && read < text.size() &&
-        text.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
-        problem = json::error::extra_data;
-    if (!problem) parser.finish(problem);
-    if (problem == json::error::too_deep)
-        return Error{ErrorCode::bad_input, "the body is JSON nested deeper than " +
-                                               std::to_string(kMaxJsonDepth) + " levels"};
-    if (problem)
-        return Error{ErrorCode::bad_input, "the body is not JSON: " + problem.message() +
-                                               " near byte " + std::to_string(read)};
-    return parser.release();
+Fields::Fields(const json::object& object, std::string path)
+    : object_(object), path_(std::move(path)), known_(object.size()) {}
+
+const json::value* Fields::value(std::string_view name) {
+    const auto found = object_.find(name);
+    if (found == object_.end()) return nullptr;
+    known_[static_cast<std::size_t>(found - object_.begin())] = true;
+    return found->value().is_null() ? nullptr : &found->value();
 }
 
-Fields::Fields(const json::object& object, std::string path)
-    : object_(object), path_(std::move(path)) {}
+void Fields::allow(std::initializer_list<std::string_view> names) {
+    for (const std::string_view name : names) value(name);
+}
 
-const json::value* Fields::value(std::string_view name) const {
-    const json::value* found = object_.if_contains(name);
-    return found != nullptr && !found->is_null() ? found : nullptr;
+void Fields::allow_all() { known_.assign(known_.size(), true); }
+
+std::vector<std::string> Fields::unknown() const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < known_.size() && names.size() < kMaxUnknown; ++i)
+        if (!known_[i]) names.push_back(path_of((object_.begin() + i)->key()));
+    names.insert(names.end(), unknown_in_parts_.begin(), unknown_in_parts_.end());
+    return names;
 }
 
 std::string Fields::path_of(std::string_view name) const {
@@ -61,6 +52,8 @@ void Fields::fail(std::string param, std::string sentence, ErrorCode code) {
 
 void Fields::adopt(const Fields& part) {
     if (!failure_) failure_ = part.failure_;
+    for (std::string& name : part.unknown())
+        if (unknown_in_parts_.size() < kMaxUnknown) unknown_in_parts_.push_back(std::move(name));
 }
 
 void Fields::wrong_type(std::string_view name, std::string_view wanted) {

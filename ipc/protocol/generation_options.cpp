@@ -28,7 +28,9 @@ void read_logit_bias(Fields& fields, GenerationOptions& options) {
         const std::string_view key = entry.key();
         std::int32_t id = -1;
         const auto [end, problem] = std::from_chars(key.data(), key.data() + key.size(), id);
-        if (problem != std::errc() || end != key.data() + key.size() || id < 0)
+        // std::to_string: "07" and "7" would be two entries for one token.
+        if (problem != std::errc() || end != key.data() + key.size() || std::to_string(id) != key ||
+            id < 0)
             return fields.fail("logit_bias", "the keys of 'logit_bias' must be token ids");
         if (const auto bias = entries.number(key, {-100.0, 100.0}))
             options.logit_bias.emplace_back(id, *bias);
@@ -69,6 +71,8 @@ void read_stream(Fields& fields, GenerationOptions& options) {
     if (const json::object* more = fields.object("stream_options")) {
         Fields part(*more, fields.path_of("stream_options"));
         options.include_usage = part.flag("include_usage").value_or(false);
+        part.allow(
+            {"include_obfuscation"});  // padding against eavesdroppers; there is no wire here
         fields.adopt(part);
     }
 }
@@ -79,6 +83,13 @@ void read_priority(Fields& fields, GenerationOptions& options) {
     if (*priority != "interactive" && *priority != "api" && *priority != "background")
         fields.fail("priority", "'priority' must be \"interactive\", \"api\" or \"background\"");
     options.priority = *priority;
+}
+
+// What OpenAI's clients send and what changes no answer here: a note for the provider's own books,
+// or a hint at what would be quicker.
+void allow_harmless(Fields& fields) {
+    fields.allow({"metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key",
+                  "prompt_cache_retention", "prediction", "parallel_tool_calls"});
 }
 
 // Fields whose meaning we cannot give are refused, never dropped in silence.
@@ -94,6 +105,15 @@ void refuse_unserved(Fields& fields) {
     if (fields.value("suffix") != nullptr) fields.fail("suffix", "'suffix' is not served");
     if (fields.integer("best_of", {1, kMaxInt32}).value_or(1) > 1)
         fields.fail("best_of", "'best_of' is not served; ask for several choices with 'n'");
+    for (const char* name : {"functions", "function_call"})
+        if (fields.value(name) != nullptr)
+            fields.fail(name, "'" + std::string(name) + "' is not served; use 'tools'");
+    for (const char* name : {"audio", "web_search_options", "chat_template"})
+        if (fields.value(name) != nullptr)
+            fields.fail(name, "'" + std::string(name) + "' is not served");
+    if (const json::array* modalities = fields.array("modalities"))
+        if (modalities->size() != 1 || modalities->front() != json::value("text"))
+            fields.fail("modalities", "'modalities' serves only [\"text\"]");
 }
 
 }  // namespace
@@ -137,6 +157,7 @@ GenerationOptions read_options(Fields& fields) {
     read_priority(fields, options);
     options.client = fields.text("user").value_or("");
     options.cache_salt = fields.text("cache_salt").value_or("");
+    allow_harmless(fields);
     refuse_unserved(fields);
     return options;
 }

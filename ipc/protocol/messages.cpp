@@ -1,8 +1,26 @@
 // Chat messages: checked and brought into the form that templates expect.
 #include "ipc/protocol/parts.h"
 
+#include <algorithm>
+#include <array>
+
 namespace hearth::protocol {
 namespace {
+
+// Kinds of parts that people know, to say which of them was sent. Nothing that a request names is
+// ever fetched.
+constexpr std::array<std::string_view, 9> kUnservedParts = {"image_url",   "image", "input_image",
+                                                            "input_audio", "audio", "file",
+                                                            "input_file",  "video", "video_url"};
+
+void refuse_part(Fields& reader, const std::string& type) {
+    const bool is_known =
+        std::find(kUnservedParts.begin(), kUnservedParts.end(), type) != kUnservedParts.end();
+    const std::string path = reader.path_of("type");
+    reader.allow_all();
+    reader.fail(path, "'" + path + "' " + (is_known ? "is \"" + type + "\", which " : "") +
+                          "is not served; only \"text\" is");
+}
 
 // Text parts are joined by line ends, which is what other servers give a template that knows text
 // only.
@@ -17,9 +35,7 @@ json::string join_parts(const json::array& parts, const std::string& path, Field
         }
         Fields reader(*part, part_path);
         const std::string type = reader.required_text("type");
-        if (!reader.failure() && type != "text")
-            reader.fail(part_path + ".type",
-                        "'" + part_path + ".type' is not served; only \"text\" is");
+        if (!reader.failure() && type != "text") refuse_part(reader, type);
         const std::string text = reader.required_text("text");
         fields.adopt(reader);
         if (i > 0) joined += '\n';
@@ -47,6 +63,7 @@ void read_tool_calls(Fields& reader, json::object& message) {
 json::object read_message(const json::object& given, const std::string& path, Fields& fields) {
     json::object message = given;
     Fields reader(given, path);
+    reader.allow_all();  // the template sees the whole message
     if (reader.required_text("role").empty())
         reader.fail(path + ".role", "'" + path + ".role' is empty");
     read_tool_calls(reader, message);

@@ -44,7 +44,7 @@ void read_logprobs(Fields& fields, Choice& choice) {
 
 Choice read_choice(Fields& fields) {
     Choice choice;
-    choice.index = static_cast<int>(fields.integer("index", {0, kMaxChoices}).value_or(0));
+    choice.index = static_cast<int>(fields.integer("index", {0, kMaxRequestChoices}).value_or(0));
     choice.text = fields.text("text").value_or("");
     for (const char* name : {"message", "delta"})
         if (const json::object* message = fields.object(name)) {
@@ -56,6 +56,8 @@ Choice read_choice(Fields& fields) {
     choice.finish_reason = fields.text("finish_reason").value_or("");
     if (const json::array* ids = fields.array("token_ids"))
         choice.token_ids = read_ids(*ids, fields.path_of("token_ids"), fields);
+    if (const json::array* ids = fields.array("prompt_token_ids"))
+        choice.prompt_token_ids = read_ids(*ids, fields.path_of("prompt_token_ids"), fields);
     read_logprobs(fields, choice);
     return choice;
 }

@@ -13,6 +13,9 @@ constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 constexpr int kExitAlreadyRunning = 3;
 
+// Of an answer: the fields of the request that the daemon does not know, "a, messages[0].b".
+constexpr const char* kUnknownFieldsHeader = "X-Hearth-Unknown-Fields";
+
 constexpr std::size_t kMaxHeaderBytes = 16UL << 10U;
 constexpr std::size_t kMaxBodyBytes = 32UL << 20U;
 constexpr int kMaxJsonDepth = 64;

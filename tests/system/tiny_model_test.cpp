@@ -146,7 +146,7 @@ TEST_F(TinyModelTest, PromptIdsFedBackGiveTheSameAnswer) {
     ASSERT_TRUE(whole);
     protocol::CompletionRequest request;
     request.options = chat("").options;
-    request.prompt = *whole->prompt_token_ids;
+    request.prompts = {*whole->prompt_token_ids};
     const auto from_ids = client().complete(request);
     ASSERT_TRUE(from_ids) << from_ids.error().message;
     EXPECT_EQ(from_ids->choices.at(0).token_ids, whole->choices.at(0).token_ids);
@@ -191,7 +191,7 @@ TEST_F(TinyModelTest, APromptLongerThanTheContextIsRefusedWithBothNumbers) {
     const int context = loaded->context;
     ASSERT_GT(context, 0);
     protocol::CompletionRequest request;
-    request.prompt = Ids(static_cast<std::size_t>(context) + 5, 1);
+    request.prompts = {Ids(static_cast<std::size_t>(context) + 5, 1)};
     const auto refused = client().complete(request);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::context_exceeded);
@@ -202,11 +202,11 @@ TEST_F(TinyModelTest, APromptLongerThanTheContextIsRefusedWithBothNumbers) {
 
 TEST_F(TinyModelTest, WhatTheModelCannotDoIsRefused) {
     protocol::CompletionRequest request;
-    request.prompt = Ids{1, 2'000'000'000};
+    request.prompts = {Ids{1, 2'000'000'000}};
     const auto no_such_token = client().complete(request);
     ASSERT_FALSE(no_such_token);
     EXPECT_EQ(no_such_token.error().code, ErrorCode::bad_input);
-    request.prompt = Ids{1};
+    request.prompts = {Ids{1}};
     request.options.logit_bias = {{2'000'000'000, 1.0}};
     const auto no_such_bias = client().complete(request);
     ASSERT_FALSE(no_such_bias);

@@ -51,7 +51,7 @@ TEST_F(TokensTest, AModelThatIsNotLoadedIsLoadedForTheQuestion) {
 
 TEST_F(TokensTest, ATextGivesTheIdsThatACompletionReads) {
     protocol::CompletionRequest completion;
-    completion.prompt = kText;
+    completion.prompts = {kText};
     completion.options.max_tokens = 1;
     completion.options.return_token_ids = true;
     protocol::TokenizeRequest request;

@@ -36,7 +36,7 @@ protected:
     void import_fake() { daemon_.import(fake_model_file(daemon_, "fake")); }
     static protocol::CompletionRequest prompt(const std::string& behaviour) {
         protocol::CompletionRequest request;
-        request.prompt = behaviour;
+        request.prompts = {behaviour};
         return request;
     }
     client::HttpReply send(const client::HttpRequest& request) const {

@@ -82,6 +82,23 @@ void load(const Load& message) {
     std::cerr << "loaded\x01 " << model << '\n';
 }
 
+// "say TEXT": the text, a character in each delta.
+void repeat(std::uint64_t request, const Generate& message) {
+    const std::string text = std::get<TextPrompt>(message.prompt).text.substr(4);
+    Delta delta;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        delta.text += text[i];
+        const bool is_last = i + 1 == text.size();
+        if (!is_last && (static_cast<unsigned char>(text[i + 1]) & 0xC0U) == 0x80U) continue;
+        delta.ids = {1};
+        say(request, delta);
+        delta = Delta{.number = delta.number + 1};
+    }
+    Done done{};
+    done.timings.generated_tokens = static_cast<std::int32_t>(delta.number);
+    say(request, done);
+}
+
 void generate(std::uint64_t request, const Generate& message) {
     std::istringstream words(std::get<TextPrompt>(message.prompt).text);
     Running entry;
@@ -101,6 +118,7 @@ void generate(std::uint64_t request, const Generate& message) {
         say(request, Delta{.number = 0, .text = open_descriptors() + "|" + environment()});
         return say(request, Done{});
     }
+    if (entry.behaviour == "say") return repeat(request, message);
     running[request] = entry;
 }
 

@@ -14,35 +14,6 @@ using namespace hearth::protocol;
 
 namespace {
 
-std::string nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
-
-TEST(ParseJson, SixtyFourLevelsPassAndSixtyFiveDoNot) {
-    EXPECT_TRUE(parse_json(nested(64)));
-    const auto deeper = parse_json(nested(65));
-    ASSERT_FALSE(deeper);
-    EXPECT_EQ(deeper.error().code, ErrorCode::bad_input);
-    EXPECT_NE(deeper.error().message.find("64"), std::string::npos);
-    EXPECT_FALSE(parse_json(nested(100'000)));
-}
-
-TEST(ParseJson, WhatIsNotOneJsonTextIsRefused) {
-    for (const char* text : {"", "{", "{} {}", "[1,]", "NaN", "{\"a\":1e}", "\xEF\xBB\xBF{}",
-                             "\"\\ud800\"", "'a'", "{\"a\" 1}"}) {
-        SCOPED_TRACE(text);
-        const auto value = parse_json(text);
-        ASSERT_FALSE(value);
-        EXPECT_EQ(value.error().code, ErrorCode::bad_input);
-    }
-    EXPECT_TRUE(parse_json(" {\"a\": [1, 2.5, \"\\u0000\", null]} \n"));
-}
-
-TEST(ParseJson, BytesThatAreNotUtf8AreNamedByTheirPlace) {
-    const auto value = parse_json("{\"a\":\"x\xC0\xAF\"}");
-    ASSERT_FALSE(value);
-    EXPECT_EQ(value.error().code, ErrorCode::invalid_utf8);
-    EXPECT_NE(value.error().message.find("byte 7"), std::string::npos) << value.error().message;
-}
-
 TEST(Utf8, TheFirstWrongByteIsFound) {
     const struct {
         std::string text;
@@ -113,7 +84,7 @@ TEST_F(FieldsTest, WrongTypesAndRangesNameTheField) {
     } cases[] = {
         {R"({"p":1})", [](Fields& f) { f.text("p"); }},
         {R"({"p":"1"})", [](Fields& f) { f.number("p"); }},
-        {R"({"p":1e999})", [](Fields& f) { f.number("p"); }},
+        {R"({"p":1e308})", [](Fields& f) { f.number("p", {0.0, 1e300}); }},
         {R"({"p":2.1})", [](Fields& f) { f.number("p", {0.0, 2.0}); }},
         {R"({"p":0})", [](Fields& f) { f.number("p", {0.0, 1.0, true}); }},
         {R"({"p":1.5})", [](Fields& f) { f.integer("p"); }},
@@ -133,6 +104,29 @@ TEST_F(FieldsTest, WrongTypesAndRangesNameTheField) {
         EXPECT_EQ(param(), "p");
         EXPECT_EQ(fields_->failure()->error.code, ErrorCode::bad_input);
     }
+}
+
+TEST_F(FieldsTest, WhatNobodyAskedForIsUnknownWithItsPath) {
+    read(R"({"a":1,"b":null,"c":{"d":1,"e":2},"f":3,"g":4,"h":{"i":1}})");
+    fields_->integer("a");
+    fields_->text("b");
+    fields_->text("absent");
+    Fields part(*fields_->object("c"), fields_->path_of("c"));
+    part.integer("d");
+    fields_->adopt(part);
+    fields_->allow({"g", "absent too"});
+    Fields open(*fields_->object("h"), "h");
+    open.allow_all();
+    fields_->adopt(open);
+    EXPECT_EQ(fields_->unknown(), (std::vector<std::string>{"f", "c.e"}));
+    EXPECT_EQ(param(), "(no failure)");
+}
+
+TEST_F(FieldsTest, TheListOfUnknownNamesIsBounded) {
+    std::string text = "{";
+    for (int i = 0; i < 10'000; ++i) text += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":1";
+    read((text + "}").c_str());
+    EXPECT_EQ(fields_->unknown().size(), Fields::kMaxUnknown);
 }
 
 TEST_F(FieldsTest, TheFirstFailureStays) {

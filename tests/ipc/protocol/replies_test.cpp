@@ -21,6 +21,7 @@ Reply sample() {
     Choice choice;
     choice.text = "Hi\xC3\xA9";
     choice.finish_reason = "stop";
+    choice.prompt_token_ids = std::vector<std::int32_t>{1, 2, 3};
     choice.token_ids = {5, 6};
     choice.logprobs = {{5, -0.5, "Hi", {{5, -0.5, "Hi", {}}, {9, -1.5, "\xC3", {}}}},
                        {6, -0.25, "\xC3\xA9", {}}};

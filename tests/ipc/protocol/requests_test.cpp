@@ -20,6 +20,8 @@ auto read_with(Read read, const std::string& text, std::string* param = nullptr)
     return request;
 }
 
+using Ids = std::vector<std::int32_t>;
+
 std::string chat_body(const std::string& more) {
     return R"({"messages":[{"role":"user","content":"Hi"}])" + (more.empty() ? "" : "," + more) +
            "}";
@@ -205,18 +207,70 @@ TEST(ChatRequest, WhatAClientWritesIsWhatTheDaemonReads) {
 TEST(CompletionRequest, ThePromptIsTextOrIds) {
     std::string param;
     auto request = read_with(read_completion_request, R"({"prompt":"a"})", &param);
-    EXPECT_EQ(std::get<std::string>(request.prompt), "a");
+    EXPECT_EQ(request.prompts, std::vector<Prompt>{"a"});
     EXPECT_TRUE(request.parse_special);
     request = read_with(read_completion_request, R"({"prompt":[1,2],"parse_special":false})");
-    EXPECT_EQ(std::get<std::vector<std::int32_t>>(request.prompt),
-              (std::vector<std::int32_t>{1, 2}));
+    EXPECT_EQ(request.prompts, (std::vector<Prompt>{Ids{1, 2}}));
     EXPECT_FALSE(request.parse_special);
     EXPECT_EQ(json::serialize(to_json(request)), R"({"prompt":[1,2],"parse_special":false})");
-    for (const char* prompt : {"null", "[]", "5", "[\"a\",\"b\"]", "[[1],[2]]", "[1,-2]", "[1.5]",
-                               "[2147483648]", "[1,\"a\"]"}) {
+}
+
+TEST(CompletionRequest, SeveralPromptsAreServedTogether) {
+    std::string param;
+    const std::string text = R"({"prompt":["a",[1,2],""]})";
+    const auto request = read_with(read_completion_request, text, &param);
+    EXPECT_EQ(param, "(none)");
+    EXPECT_EQ(request.prompts, (std::vector<Prompt>{"a", Ids{1, 2}, ""}));
+    EXPECT_EQ(json::serialize(to_json(request)), text);
+    const auto many = [](std::size_t count) {
+        std::string list = R"({"prompt":["a")";
+        for (std::size_t i = 1; i < count; ++i) list += ",\"a\"";
+        return list + "]";
+    };
+    read_with(read_completion_request, many(kMaxPrompts) + "}", &param);
+    EXPECT_EQ(param, "(none)");
+    read_with(read_completion_request, many(kMaxPrompts + 1) + "}", &param);
+    EXPECT_EQ(param, "prompt");
+    read_with(read_completion_request, many(8) + R"(,"n":8})", &param);
+    EXPECT_EQ(param, "(none)");
+    read_with(read_completion_request, many(9) + R"(,"n":8})", &param);
+    EXPECT_EQ(param, "n");
+}
+
+TEST(T038, TokenIdsAndBiasesOutOfRangeAreRefused) {
+    std::string param;
+    for (const auto& [prompt, name] : {std::pair("null", "prompt"),
+                                       {"[]", "prompt"},
+                                       {"5", "prompt"},
+                                       {"{}", "prompt"},
+                                       {"[1,-2]", "prompt"},
+                                       {"[1.5]", "prompt"},
+                                       {"[1.0]", "prompt"},
+                                       {"[2147483648]", "prompt"},
+                                       {"[9223372036854775808]", "prompt"},
+                                       {"[1,\"a\"]", "prompt"},
+                                       {"[1e308]", "prompt"},
+                                       {"[1,null]", "prompt"},
+                                       {"[[]]", "prompt[0]"},
+                                       {"[[1],[-1]]", "prompt[1]"},
+                                       {"[\"a\",1]", "prompt[1]"},
+                                       {"[null]", "prompt[0]"}}) {
         SCOPED_TRACE(prompt);
         read_with(read_completion_request, R"({"prompt":)" + std::string(prompt) + "}", &param);
-        EXPECT_EQ(param, "prompt");
+        EXPECT_EQ(param, name);
+    }
+    for (const char* key : {"-1", "2147483648", "99999999999999999999", "1.5", "1e3", " 1", "+1",
+                            "01", "", "x", "NaN"}) {
+        SCOPED_TRACE(key);
+        read_with(read_chat_request, chat_body(R"("logit_bias":{")" + std::string(key) + "\":1}"),
+                  &param);
+        EXPECT_EQ(param, "logit_bias");
+    }
+    for (const char* bias : {"100.5", "-101", "1e308", "\"1\"", "true", "[]"}) {
+        SCOPED_TRACE(bias);
+        read_with(read_chat_request, chat_body(R"("logit_bias":{"7":)" + std::string(bias) + "}"),
+                  &param);
+        EXPECT_EQ(param, "logit_bias.7");
     }
 }
 
