@@ -19,6 +19,8 @@ ErrorCode code_for(int sqlite_code) {
             return ErrorCode::bad_input;
         case SQLITE_NOMEM:
             return ErrorCode::no_memory;
+        case SQLITE_TOOBIG:
+            return ErrorCode::too_large;
         case SQLITE_FULL:
             return ErrorCode::disk_full;
         case SQLITE_ERROR:  // our statements are fixed: then it is the tables that are not ours
@@ -47,13 +49,16 @@ std::string_view advice_for(int sqlite_code) {
 Statement::Statement(Statement&& other) noexcept
     : database_(other.database_),
       handle_(std::exchange(other.handle_, nullptr)),
-      bound_(other.bound_) {}
+      bound_(other.bound_),
+      failed_(other.failed_) {}
 
 Statement::~Statement() { ::sqlite3_finalize(handle_); }
 
 Statement& Statement::bind(std::string_view text) {
-    HEARTH_CHECK(::sqlite3_bind_text64(handle_, ++bound_, text.data(), text.size(),
-                                       SQLITE_TRANSIENT, SQLITE_UTF8) == SQLITE_OK);
+    const int code = ::sqlite3_bind_text64(handle_, ++bound_, text.data(), text.size(),
+                                           SQLITE_TRANSIENT, SQLITE_UTF8);
+    HEARTH_CHECK(code == SQLITE_OK || code == SQLITE_NOMEM || code == SQLITE_TOOBIG);
+    if (failed_ == SQLITE_OK) failed_ = code;
     return *this;
 }
 
@@ -62,7 +67,13 @@ Statement& Statement::bind(std::int64_t number) {
     return *this;
 }
 
+Result<void> Statement::intact() const {
+    if (failed_ == SQLITE_OK) return {};
+    return Error{code_for(failed_), std::string("the database: ") + ::sqlite3_errstr(failed_)};
+}
+
 Result<bool> Statement::step() {
+    HEARTH_TRY_VOID(intact());
     const int code = ::sqlite3_step(handle_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
@@ -77,7 +88,10 @@ Result<void> Statement::run() {
 
 std::string Statement::text(int column) const {
     const unsigned char* bytes = ::sqlite3_column_text(handle_, column);
-    if (bytes == nullptr) return {};
+    if (bytes == nullptr) {
+        if (::sqlite3_column_type(handle_, column) != SQLITE_NULL) failed_ = SQLITE_NOMEM;
+        return {};
+    }
     const auto size = static_cast<std::size_t>(::sqlite3_column_bytes(handle_, column));
     return {bytes, bytes + size};
 }
@@ -119,6 +133,7 @@ Result<void> Database::expect(const char* sql, std::string_view answer) {
     HEARTH_TRY(Statement statement, prepare(sql));
     HEARTH_TRY(const bool row, statement.step());
     if (row && statement.text(0) == answer) return {};
+    HEARTH_TRY_VOID(statement.intact());
     return Error{ErrorCode::io_failed, "the database " + path_ + ": " + sql +
                                            " is refused; a file system without locks?"};
 }
@@ -127,6 +142,7 @@ Result<void> Database::check() {
     HEARTH_TRY(Statement statement, prepare("PRAGMA quick_check(1)"));
     HEARTH_TRY(const bool row, statement.step());
     if (row && statement.text(0) == "ok") return {};
+    HEARTH_TRY_VOID(statement.intact());
     return Error{ErrorCode::storage_damaged,
                  "the database " + path_ + " is damaged: " + statement.text(0).substr(0, 200)};
 }

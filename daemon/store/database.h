@@ -28,9 +28,10 @@ public:
     Statement& bind(std::string_view text);
     Statement& bind(std::int64_t number);
 
-    // True: a row is there to be read. False: no more.
+    // True: a row is there to be read. False: no more. Also tells what went wrong in bind and text.
     Result<bool> step();
-    Result<void> run();  // for statements without rows
+    Result<void> intact() const;  // no_memory, too_large: a text was not bound or read
+    Result<void> run();           // for statements without rows
     std::string text(int column) const;
     std::int64_t number(int column) const;
 
@@ -41,6 +42,7 @@ private:
     Database& database_;
     sqlite3_stmt* handle_;
     int bound_ = 0;
+    mutable int failed_ = 0;  // SQLite's code of the first bind or text that failed
 };
 
 struct DatabaseOptions {

@@ -53,6 +53,7 @@ Result<std::vector<Package>> ModelTable::all() {
         package.has_chat_template = rows.number(8) != 0;
         package.unsupported = rows.text(9);
         package.inspected_by = rows.text(10);
+        HEARTH_TRY_VOID(rows.intact());
         HEARTH_TRY(package.files, files_of(package.id));
         HEARTH_TRY_VOID(check_row(package));
         packages.push_back(std::move(package));
@@ -72,6 +73,7 @@ Result<std::vector<PackageFile>> ModelTable::files_of(const std::string& id) {
                          {static_cast<std::uint64_t>(rows.number(1)), rows.number(2)},
                          rows.text(3),
                          rows.number(4) != 0});
+        HEARTH_TRY_VOID(rows.intact());
     }
 }
 

@@ -28,6 +28,7 @@ public:
     FaultDisk(const FaultDisk&) = delete;
     FaultDisk& operator=(const FaultDisk&) = delete;
 
+    const std::string& folder() const { return folder_; }
     FileSystem& files() { return *files_; }
     const char* vfs();  // the name of a SQLite VFS that works on this disk; one disk at a time
 
