@@ -4,6 +4,8 @@
 #include "daemon/api/orders.h"
 #include "daemon/api/request_body.h"
 #include "daemon/api/routes.h"
+#include "engine/base/log.h"
+#include "engine/base/utf8.h"
 #include "models/library/file_identity.h"
 
 namespace hearth::api {
@@ -34,6 +36,13 @@ std::uint64_t seed_of(const protocol::GenerationOptions& options) {
     return options.seed ? *options.seed : generate::Generations::draw_seed();
 }
 
+// Only where the user has asked for it: to see what a program really sends.
+void log_prompt(const Services& services, const std::string& body) {
+    constexpr std::size_t kMaxLogged = 4000;
+    if (!services.log_prompts) return;
+    log(LogLevel::info, "prompt: " + repair_utf8(body.substr(0, kMaxLogged)));
+}
+
 }  // namespace
 
 Result<supervise::ModelFile> model_file(const Services& services, const library::Package& package) {
@@ -47,6 +56,7 @@ Result<supervise::ModelFile> model_file(const Services& services, const library:
 ActivityPtr chat(Services& services, const Request& request, ReplyStream& stream) {
     const auto wanted = read_body(request, stream, protocol::read_chat_request);
     if (!wanted) return nullptr;
+    log_prompt(services, request.body);
     GenerationPlan plan;
     plan.is_chat = true;
     plan.orders.push_back(order_for(*wanted, seed_of(wanted->options)));
@@ -56,6 +66,7 @@ ActivityPtr chat(Services& services, const Request& request, ReplyStream& stream
 ActivityPtr complete(Services& services, const Request& request, ReplyStream& stream) {
     const auto wanted = read_body(request, stream, protocol::read_completion_request);
     if (!wanted) return nullptr;
+    log_prompt(services, request.body);
     GenerationPlan plan;
     plan.is_chat = false;
     plan.orders = orders_for(*wanted, seed_of(wanted->options));

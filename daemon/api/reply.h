@@ -65,7 +65,7 @@ struct Answered {
     std::string_view route = {};  // its pattern in the table; empty: none was found
     std::string method = {};
     std::string path = {};  // without the query
-    int status = 0;         // 499: the client went before the answer was complete
+    int status = 0;         // 499: the client went before the answer began
     std::chrono::steady_clock::duration time{};
     std::uint64_t bytes_in = 0;  // of the body
     std::uint64_t bytes_out = 0;

@@ -41,6 +41,7 @@ struct Services {
     std::function<void()> shut_down;  // returns at once
     TokenService& token;
     std::function<Reach()> reach;
+    bool log_prompts = false;  // bodies of requests for text go into the log
 };
 
 // The model file and its options for the supervisor. not_found or io_failed when the file is gone

@@ -157,6 +157,7 @@ public:
           listener_(*io_, router_, keyring_, listener_config(config)),
           tcp_door_(listener_, keyring_, opened.token,
                     {.on = config.tcp, .port = config.port, .inherited = opened.tcp}) {
+        services_.log_prompts = config.log_prompts;
         listener_.open(std::move(opened.socket));
         if (store_->contents_at_start().is_new) library_.adopt(opened.found);
         library_.inspect_again();

@@ -117,6 +117,8 @@ constexpr std::array kSettings = std::to_array<Setting>({
      [](Config& config, std::string_view text) {
          return read_word(text, kLogLevels, config.log_level);
      }},
+    {"log_prompts", "on or off", "whether what programs ask goes into the log as well",
+     [](Config& config, std::string_view text) { return read_switch(text, config.log_prompts); }},
     {"backend", "a name", "what runs the model: auto, cpu, reference",
      [](Config& config, std::string_view text) {
          config.backend = text;

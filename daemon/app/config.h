@@ -22,6 +22,7 @@ struct Config {
     std::chrono::milliseconds idle_unload{600'000};  // 0: never
     int max_loaded = 2;                              // models
     std::string log_level = "info";                  // "debug", "info", "warning", "error"
+    bool log_prompts = false;
 
     // How models are loaded.
     std::string backend = "auto";

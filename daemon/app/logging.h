@@ -1,6 +1,6 @@
 // spdlog behind the engine's log sink: a rotating file (5 of 10 MiB), and stderr when that is a
-// terminal. Secrets are taken out (redact.h), floods are counted (log_limit.h). No prompt and no
-// reply is ever given to it.
+// terminal. Secrets are taken out (redact.h), floods are counted (log_limit.h). Prompts are
+// given to it only with the setting log_prompts, replies never.
 #pragma once
 
 #include <string>

@@ -48,7 +48,7 @@ void HttpSession::turn_away(api::Reply reply) { refuse(std::move(reply)); }
 void HttpSession::close() {
     if (std::exchange(closed_, true)) return;
     constexpr int kClientGone = 499;
-    report(kClientGone);
+    report(status_ != 0 ? status_ : kClientGone);  // a reader of events goes when it likes
     boost::system::error_code ignored;
     socket_.close(ignored);
     read_timer_.cancel();
@@ -121,6 +121,7 @@ void HttpSession::parse() {
 void HttpSession::on_head() {
     const ParsedHead& head = parser_->head();
     began_ = std::chrono::steady_clock::now();
+    status_ = 0;
     record_ = api::Answered{.method = head.head.method,
                             .path = head.head.target.substr(0, head.head.target.find('?'))};
     framing_.chunked = head.version >= 11;

@@ -367,11 +367,12 @@ std::uint64_t wake_ups(pid_t pid) {
 TEST_F(EventsTest, AfterWorkNothingWakesTheDaemon) {
     ASSERT_TRUE(daemon_.client().complete(prompt("count 10")));
     // The last sample comes within half a second; then a second passes without any.
-    EXPECT_TRUE(becomes_true([&] {
-        const std::uint64_t before = wake_ups(daemon_.pid());
-        ::poll(nullptr, 0, 1000);
-        return wake_ups(daemon_.pid()) == before;
-    }));
+    // The thread sanitizer has a thread of its own, which wakes up.
+    EXPECT_TRUE(kSanitized || becomes_true([&] {
+                    const std::uint64_t before = wake_ups(daemon_.pid());
+                    ::poll(nullptr, 0, 1000);
+                    return wake_ups(daemon_.pid()) == before;
+                }));
 }
 
 }  // namespace

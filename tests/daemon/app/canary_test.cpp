@@ -83,7 +83,7 @@ protected:
     }
     std::string environment_of_worker() const {
         protocol::CompletionRequest request;
-        request.prompt = "fds";
+        request.prompts = {"fds"};
         const auto reply = client().complete(request);
         EXPECT_TRUE(reply);
         return reply ? reply->choices.at(0).text : "";

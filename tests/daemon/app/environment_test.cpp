@@ -65,7 +65,7 @@ TEST(T157, EveryDescriptorOfTheDaemonClosesOnExec) {
     const RunningDaemon daemon({.worker = FAKE_WORKER, .arguments = {}});
     daemon.import(fake_model_file(daemon, "fake"));
     protocol::CompletionRequest request;
-    request.prompt = "count 3";
+    request.prompts = {"count 3"};
     ASSERT_TRUE(daemon.client().complete(request));
     auto open = client::Connection::open(daemon.socket(), -1);
     ASSERT_TRUE(open);
@@ -119,7 +119,7 @@ protected:
             client_.import_model({tiny_model_path(), "tiny", protocol::Link::copy});
         ASSERT_TRUE(imported) << imported.error().message;
         protocol::CompletionRequest request;
-        request.prompt = "The sea";
+        request.prompts = {"The sea"};
         request.options.max_tokens = 4;
         request.options.temperature = 0.0;
         const auto reply = client_.complete(request);

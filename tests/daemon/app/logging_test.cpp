@@ -67,11 +67,11 @@ TEST_F(T130, RequestsErrorsAndLongOutputsAtDebugLevelStaySmall) {
                       ->status,
                   404);
         protocol::CompletionRequest refused;
-        refused.prompt = "refuse";
+        refused.prompts = {"refuse"};
         EXPECT_FALSE(daemon_.client().complete(refused));
     }
     protocol::CompletionRequest request;
-    request.prompt = "count 100000";
+    request.prompts = {"count 100000"};
     const auto ended = daemon_.client().complete(request, [](const auto&) { return true; });
     EXPECT_TRUE(ended);
     EXPECT_EQ(daemon_.terminate(), 0);
@@ -84,6 +84,19 @@ TEST_F(T130, RequestsErrorsAndLongOutputsAtDebugLevelStaySmall) {
     daemon_.start_again();
 }
 
+TEST_F(T130, APromptIsLoggedOnlyWhereTheUserAsksForIt) {
+    protocol::CompletionRequest request;
+    request.prompts = {"count 2 in\nconfidence"};
+    ASSERT_TRUE(daemon_.client().complete(request));
+    EXPECT_EQ(daemon_.log().find("confidence"), std::string::npos);
+    RunningDaemon asked({.worker = FAKE_WORKER, .arguments = {"--log-prompts", "on"}});
+    asked.import(fake_model_file(asked, "fake"));
+    ASSERT_TRUE(asked.client().complete(request));
+    EXPECT_NE(asked.log().find("prompt: {\"prompt\":\"count 2 in\\nconfidence"), std::string::npos)
+        << asked.log();
+    EXPECT_EQ(daemon_.run_another({"--log-prompts", "perhaps"}), 2);
+}
+
 TEST_F(T130, AFullDiskIsSaidInTheStatusAndStopsNobody) {
     EXPECT_EQ(daemon_.client().status()->log, "");
     ASSERT_EQ(daemon_.terminate(), 0);
@@ -94,7 +107,7 @@ TEST_F(T130, AFullDiskIsSaidInTheStatusAndStopsNobody) {
     ASSERT_TRUE(status);
     EXPECT_NE(status->log.find("hearthd.log"), std::string::npos) << status->log;
     protocol::CompletionRequest request;
-    request.prompt = "count 3";
+    request.prompts = {"count 3"};
     EXPECT_TRUE(daemon_.client().complete(request));
 }
 

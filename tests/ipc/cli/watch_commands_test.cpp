@@ -102,7 +102,7 @@ protected:
     WatchTest() { daemon_.import(tiny_model_path(), "tiny"); }
     void complete() const {
         protocol::CompletionRequest request;
-        request.prompt = "The sea is";
+        request.prompts = {"The sea is"};
         request.options.max_tokens = 5;
         request.options.client = "somebody";
         EXPECT_TRUE(daemon_.client().complete(request));
