@@ -1,5 +1,6 @@
-// Any bytes as a template, rendered with a fixed conversation and with strings cut from the input.
-// The budgets must hold: no input may run long, and every byte of the output must have its origin.
+// T053. Any bytes as a template, rendered with a fixed conversation and with strings cut from the
+// input. The budgets must hold: no input may run long, and every byte of the output must have its
+// origin.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>

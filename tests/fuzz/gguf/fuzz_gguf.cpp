@@ -1,5 +1,5 @@
-// Any bytes as a GGUF file: an error or a File whose every tensor can be read to its last byte.
-// What is read is written again and must come back the same.
+// T020. Any bytes as a GGUF file: an error or a File whose every tensor can be read to its last
+// byte. What is read is written again and must come back the same.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
-// Bytes from outside through the text side of a generation. The first byte chooses: encode and
-// decode with one of the tokenizers, or stream token-sized pieces through UTF-8 assembly and stop
-// strings and compare with the same on whole strings, written here in the plainest way.
+// T039b. Bytes from outside through the text side of a generation. The first byte chooses: encode
+// and decode with one of the tokenizers, or stream token-sized pieces through UTF-8 assembly and
+// stop strings and compare with the same on whole strings, written here in the plainest way.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
