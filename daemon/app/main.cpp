@@ -65,6 +65,7 @@ int serve(const hearth::app::Config& config, const hearth::protocol::Paths& path
                                          : hearth::protocol::kExitFailed);
     }
     (*app)->run();
+    (*app).reset();  // its threads may have something to say until then
     hearth::app::stop_logging();
     return 0;
 }

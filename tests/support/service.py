@@ -61,7 +61,7 @@ class Daemon:
         environment["XDG_RUNTIME_DIR"] = str(self.folder / "run")
         self.socket_path = str(self.folder / "run/hearth/hearth.sock")
         self.errors = open(self.folder / "stderr", "wb")
-        self.process = subprocess.Popen([str(binaries / "hearthd"), *arguments], env=environment,
+        self.process = subprocess.Popen([str(binaries / "hearthd"), "--tcp", "off", *arguments], env=environment,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.errors)
         for _ in range(2000):
             try:

@@ -96,7 +96,7 @@ protected:
         variables.push_back("HOME=" + folder_.file("home"));
         variables.push_back("XDG_RUNTIME_DIR=" + folder_.file("run"));
         std::string command = "mkdir -p '" + folder_.file("gone") + "'; " + prelude + " exec '" +
-                              HEARTH_BIN_DIR "/hearthd' --worker '" + worker_ + "'";
+                              HEARTH_BIN_DIR "/hearthd' --port 0 --worker '" + worker_ + "'";
         std::vector<std::string> words = {"/bin/sh", "-c", command};
         std::vector<char*> arguments;
         std::vector<char*> environment;
