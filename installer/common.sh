@@ -13,7 +13,7 @@ die() {
 build_packages=(g++ cmake ninja-build ccache pkg-config git ca-certificates python3 python3-pip
     libboost1.81-dev libboost-json1.81-dev libsqlite3-dev libspdlog-dev libutf8proc-dev
     libseccomp-dev libcli11-dev libedit-dev libtomlplusplus-dev libssl-dev)
-test_packages=(libgtest-dev libgmock-dev curl)
+test_packages=(libgtest-dev libgmock-dev curl python3-venv)
 check_packages=(clang-19 clang-format-19 clang-tidy-19 lld-19 libclang-rt-19-dev)
 
 # install_packages NAME…: what is missing, by apt. Nothing that is installed is ever removed for it.
@@ -29,6 +29,7 @@ install_packages() {
         case $name in
             g++ | cmake | python3 | git | ccache | curl) command -v "$name" >/dev/null || needed+=("$name") ;;
             ninja-build) command -v ninja >/dev/null || needed+=("$name") ;;
+            python3-venv) python3 -c 'import ensurepip' 2>/dev/null || needed+=("$name") ;;
             python3-pip) python3 -m pip --version >/dev/null 2>&1 || needed+=("$name") ;;
             *) needed+=("$name") ;;
         esac

@@ -53,7 +53,7 @@ def main():
         for case in ElementTree.parse(path).getroot().iter("testcase"):
             name = f"{case.get('classname')}.{case.get('name')}"
             skip = case.find("skipped")
-            if case.find("failure") is not None:
+            if case.find("failure") is not None or case.find("error") is not None:
                 failed += 1
                 problems.append(f"failed: {name} ({build})")
             elif skip is not None or case.get("result") == "skipped":
@@ -63,7 +63,7 @@ def main():
                     failed += 1
                     reason = (skip.get("message") if skip is not None else "") or ""
                     problems.append(f"unexpected skip: {name} ({build}): {reason.strip()[:200]}")
-            elif case.get("status") == "run":
+            elif case.get("status", "run") == "run":  # pytest writes no status
                 passed += 1
     for path in sorted(folder.glob("*.failed")):
         problems.append(f"failed: {path.stem} (see build/test-results/{path.stem}.log)")

@@ -57,7 +57,12 @@ void open_arguments(json::value& call) {
 
 void read_tool_calls(Fields& reader, json::object& message) {
     if (reader.array("tool_calls") == nullptr) return;
-    for (json::value& call : message["tool_calls"].as_array()) open_arguments(call);
+    json::array& calls = message["tool_calls"].as_array();
+    for (std::size_t i = 0; i < calls.size(); ++i) {
+        const std::string path = reader.path_of("tool_calls") + "[" + std::to_string(i) + "]";
+        if (!calls[i].is_object()) return reader.fail(path, "'" + path + "' must be an object");
+        open_arguments(calls[i]);
+    }
 }
 
 json::object read_message(const json::object& given, const std::string& path, Fields& fields) {
@@ -72,6 +77,9 @@ json::object read_message(const json::object& given, const std::string& path, Fi
         // Without content there must be a call; elsewhere it is a mistake that would go unseen.
         if (reader.value("tool_calls") == nullptr)
             reader.fail(path + ".content", "'" + path + ".content' is missing");
+        // Many templates join the content to other text, which null cannot be; those that ask
+        // whether there is any take empty text for none.
+        message["content"] = "";
     } else if (const json::array* parts = content->if_array()) {
         message["content"] = join_parts(*parts, path + ".content", reader);
     } else if (!content->is_string()) {

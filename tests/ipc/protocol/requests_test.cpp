@@ -134,6 +134,8 @@ TEST(ChatRequest, MessagesAreCheckedByTheirPlace) {
         {R"([{"role":"user","content":[{"type":"image_url"}]}])", "messages[0].content[0].type"},
         {R"([{"role":"user","content":[{"type":"text"}]}])", "messages[0].content[0].text"},
         {R"([{"role":"user","content":["x"]}])", "messages[0].content[0]"},
+        {R"([{"role":"assistant","tool_calls":[{},7]}])", "messages[0].tool_calls[1]"},
+        {R"([{"role":"assistant","tool_calls":{}}])", "messages[0].tool_calls"},
     };
     for (const auto& c : cases) {
         SCOPED_TRACE(c.messages);
@@ -155,6 +157,7 @@ TEST(ChatRequest, TextPartsBecomeOneTextAndCallArgumentsObjects) {
                   &param);
     EXPECT_EQ(param, "(none)");
     EXPECT_EQ(request.messages.at(0).at("content"), json::value("a\nb"));
+    EXPECT_EQ(request.messages.at(1).at("content"), json::value(""));
     const auto& call = request.messages.at(1).at("tool_calls").at(0);
     EXPECT_EQ(call.at("function").at("arguments").at("x"), json::value(1));
     EXPECT_EQ(request.messages.at(2).at("tool_call_id"), json::value("c"));
