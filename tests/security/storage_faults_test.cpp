@@ -68,12 +68,12 @@ class T092 : public StorageFaults {};
 // What this process was told is in the disk's cache may be lost after a failed sync, so the same
 // connection must not go on as if it were there.
 TEST_F(T112, ASyncThatFailsOnceFailsItsImportAndReopensTheDatabase) {
+    bool reopened = false;
+    int failed = 0;
     {
         LibraryWorld world(disk_, place_);
         ASSERT_TRUE(world.start());
         ASSERT_TRUE(world.import(source("before"), Placement::copy));
-        bool reopened = false;
-        int failed = 0;
         disk_.set_fault([&](Kind kind, int, const std::string& path) {
             if (failed == 1 && kind == Kind::open && path == place_.database()) reopened = true;
             const bool row = fs::exists(place_.folders.models + "/lost.gguf");
