@@ -62,13 +62,7 @@ bool Generation::advance(std::int32_t id, std::string& text) {
         finish(FinishReason::stop, text);
         return false;
     }
-    text::StopMatcher::Output output = stops_.push(detokenizer_.push(id));
-    text += output.text;
-    if (output.stop) {
-        stop_string_ = plan_.stop[*output.stop];
-        reason_ = FinishReason::stop;
-        return false;
-    }
+    if (show(detokenizer_.push(id), text)) return false;
     if (answered_ < plan_.limit) return true;
     finish(FinishReason::length, text);
     return false;
@@ -76,8 +70,17 @@ bool Generation::advance(std::int32_t id, std::string& text) {
 
 void Generation::finish(FinishReason reason, std::string& text) {
     reason_ = reason;
-    text += stops_.push(detokenizer_.flush()).text;
-    text += stops_.flush();
+    // The rest of a character that never came may complete a stop string.
+    if (!show(detokenizer_.flush(), text)) text += stops_.flush();
+}
+
+bool Generation::show(std::string_view piece, std::string& text) {
+    const text::StopMatcher::Output output = stops_.push(piece);
+    text += output.text;
+    if (!output.stop) return false;
+    stop_string_ = plan_.stop[*output.stop];
+    reason_ = FinishReason::stop;
+    return true;
 }
 
 PickedToken Generation::describe(const sample::Picked& picked) const {

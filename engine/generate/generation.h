@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/generate/request.h"
@@ -42,6 +43,8 @@ private:
     // with it.
     bool advance(std::int32_t id, std::string& text);
     void finish(FinishReason reason, std::string& text);
+    // Adds what may be shown; true when a stop string ended it.
+    bool show(std::string_view piece, std::string& text);
     PickedToken describe(const sample::Picked& picked) const;
     Timings timings() const;
 
