@@ -233,6 +233,14 @@ def test_a_prompt_that_is_too_long_says_both_numbers(client):
     assert caught.value.code == "context_exceeded" and "100000" in caught.value.message
 
 
+def test_t037_a_prompt_as_large_as_a_body_may_be_leaves_no_memory_behind(daemon, client):
+    with pytest.raises(openai.BadRequestError) as caught:
+        complete(client, prompt="a" * 31_000_000)
+    assert caught.value.code == "context_exceeded" and "31000000" in caught.value.message
+    status = json.loads(daemon.hearth("status", "--json"))
+    assert status["resident_bytes"] < 40 << 20 and status["models"][0]["resident_bytes"] < 200 << 20
+
+
 def test_an_unknown_model_is_not_found(client):
     for call in (lambda: client.models.retrieve("gpt"), lambda: chat(client, model="gpt")):
         with pytest.raises(openai.NotFoundError) as caught:

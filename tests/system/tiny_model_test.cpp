@@ -200,7 +200,8 @@ TEST_F(TinyModelTest, APromptLongerThanTheContextIsRefusedWithBothNumbers) {
             << refused.error().message;
 }
 
-TEST_F(TinyModelTest, WhatTheModelCannotDoIsRefused) {
+class T038 : public TinyModelTest {};
+TEST_F(T038, IdsOutsideOfTheVocabularyAreRefused) {
     protocol::CompletionRequest request;
     request.prompts = {Ids{1, 2'000'000'000}};
     const auto no_such_token = client().complete(request);
