@@ -47,12 +47,15 @@ public:
 
 private:
     struct Beast;
-    ParseState advance(std::string_view& rest);
+    ParseState take_head_bytes(std::string_view& rest);
+    ParseState parse_head(std::string_view head);
+    ParseState take_body_bytes(std::string_view& rest);
+    bool may_follow(char c);
+    ParseState on_head();
     ParseState fail(const ParseFailure& failure);
     ParseState too_large();
-    ParseState head_too_large(std::string_view rest);
-    ParseState on_head();
-    bool is_folded(std::string_view head_bytes);
+    ParseState target_too_long();
+    ParseState head_too_large(std::string_view head);
     void read_head();
 
     std::unique_ptr<Beast> beast_;
@@ -60,6 +63,7 @@ private:
     ParseFailure failure_;
     ParseState state_ = ParseState::need_more;
     std::size_t body_limit_ = 0;
+    std::size_t scanned_ = 0;  // of the head
     char last_in_head_ = '\0';
 };
 

@@ -63,7 +63,7 @@ TEST_F(T075, BrokenLengthsAndChunksAreRefusedAndSmuggleNothing) {
         {"Transfer-Encoding: chunked\r\n", "FFFFFFFFFFFFFFFFFF\r\n", {400}},
         {"Transfer-Encoding: chunked\r\n", "FFFFFFFFFFFFFFFF\r\n", {400, 413}},
         {"Transfer-Encoding: chunked\r\n", "-1\r\nx\r\n", {400}},
-        {"Transfer-Encoding: chunked\r\n", "zz\r\n", {400}},
+        {"Transfer-Encoding: chunked\r\n", "zz\r\nab\r\n", {400}},
         {"Transfer-Encoding: chunked\r\n", "1\r\nab\r\n0\r\n\r\n" + smuggled(), {400}},
         {"Transfer-Encoding: chunked\r\n", "1\r\naX\n0\r\n\r\n" + smuggled(), {400}},
         {"Transfer-Encoding: chunked\r\n", "2\nab\r\n0\r\n\r\n" + smuggled(), {400}},

@@ -190,26 +190,22 @@ TEST(T082, ClientsThatAreGoneAtAnyStageKillNobody) {
     EXPECT_EQ(served.get("/health").status, 200);
 }
 
-class T080 : public ::testing::TestWithParam<int> {};
-
-enum Way { fin, rst, half_close };
-
-TEST_P(T080, WorkStopsWhenItsClientGoes) {
+// T080 with a real model: http_leave_test.cpp.
+TEST(Doors, WorkStopsWhenItsClientGoesInAnyWay) {
     Served served;
-    for (const char* target : {"/silent", "/endless"}) {
-        RawSocket socket = served.over_tcp();
-        ASSERT_TRUE(socket.write(served.head("GET", target) + "\r\n"));
-        ASSERT_TRUE(becomes_true([&] { return served.routes().running == 1; }));
-        if (GetParam() == fin) socket.close();
-        if (GetParam() == rst) socket.reset();
-        // Whoever cannot ask any more is taken to be gone.
-        if (GetParam() == half_close) ::shutdown(socket.descriptor(), SHUT_WR);
-        EXPECT_TRUE(becomes_true([&] { return served.routes().running == 0; })) << target;
-    }
+    for (const int way : {0, 1, 2})
+        for (const char* target : {"/silent", "/endless"}) {
+            RawSocket socket = served.over_tcp();
+            ASSERT_TRUE(socket.write(served.head("GET", target) + "\r\n"));
+            ASSERT_TRUE(becomes_true([&] { return served.routes().running == 1; }));
+            if (way == 0) socket.close();
+            if (way == 1) socket.reset();
+            // Whoever cannot ask any more is taken to be gone.
+            if (way == 2) ::shutdown(socket.descriptor(), SHUT_WR);
+            EXPECT_TRUE(becomes_true([&] { return served.routes().running == 0; })) << target;
+        }
     EXPECT_TRUE(becomes_true([&] { return served.connections() == 0; }));
 }
-
-INSTANTIATE_TEST_SUITE_P(Ways, T080, ::testing::Values(fin, rst, half_close));
 
 TEST(Doors, ARevokedTokenEndsOpenConnectionsOverTcpOnly) {
     Served served;

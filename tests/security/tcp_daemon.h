@@ -14,8 +14,9 @@ namespace hearth::testing {
 
 class TcpDaemon {
 public:
-    explicit TcpDaemon(const std::vector<std::string>& arguments = {})
-        : daemon_({.worker = FAKE_WORKER, .arguments = arguments}) {
+    explicit TcpDaemon(const std::vector<std::string>& arguments = {},
+                       const std::string& worker = FAKE_WORKER)
+        : daemon_({.worker = worker, .arguments = arguments}) {
         const auto status = daemon_.client().status();
         if (!status || !status->tcp.on) return;
         const std::string& url = status->tcp.base_url;  // "http://127.0.0.1:PORT/v1"

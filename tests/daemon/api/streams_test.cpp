@@ -33,6 +33,9 @@ protected:
     std::uint64_t resident_bytes() const { return daemon_.client().status()->resident_bytes; }
 };
 
+class T080 : public StreamsTest {};
+class T081 : public StreamsTest {};
+
 TEST_F(StreamsTest, AStreamJoinsToTheWholeAnswer) {
     const auto whole = daemon_.client().complete(prompt("count 50"));
     ASSERT_TRUE(whole) << whole.error().message;
@@ -138,7 +141,7 @@ TEST_F(StreamsTest, ARefusalBeforeTheFirstTokenKeepsItsStatusInAStreamToo) {
     EXPECT_EQ(reply.header("content-type"), "application/json");
 }
 
-TEST_F(StreamsTest, AClientThatGoesEndsItsGeneration) {
+TEST_F(T080, AClientThatGoesEndsItsGeneration) {
     {
         const auto connection = deaf_client("silent 1");
         ASSERT_TRUE(becomes_true([&] { return running() == 1; }));
@@ -180,7 +183,7 @@ TEST_F(StreamsTest, AnAbortDescriptorEndsACall) {
     EXPECT_TRUE(becomes_true([&] { return is_idle(); }));
 }
 
-TEST_F(StreamsTest, ASlowReaderHoldsUpItselfOnly) {
+TEST_F(T081, ASlowReaderHoldsUpItselfOnly) {
     const std::uint64_t before = resident_bytes();
     const auto deaf = deaf_client("count 1000000");
     ASSERT_TRUE(becomes_true([&] { return running() == 1; }));

@@ -70,6 +70,19 @@ TEST(RequestParser, ReadsChunkedBodies) {
     }
 }
 
+// The end of an empty body came in pieces of less than five bytes: Beast 1.81 aborted.
+TEST(T075, AnEmptyChunkedBodyIsReadHoweverItIsCut) {
+    const std::string bytes =
+        "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET";
+    for (std::size_t step = 1; step <= bytes.size(); ++step) {
+        RequestParser parser;
+        std::string rest;
+        ASSERT_EQ(parse(parser, bytes, step, rest), ParseState::complete) << step;
+        EXPECT_EQ(parser.take_body(), "");
+        EXPECT_EQ(rest, "GET");
+    }
+}
+
 TEST(RequestParser, BodiesOverTheLimitAre413) {
     const std::string head = "POST / HTTP/1.1\r\nHost: a\r\n";
     EXPECT_EQ(refused_with(head + "Content-Length: 1001\r\n\r\n"), 413);
@@ -129,6 +142,18 @@ TEST(HttpText, WritesRepliesAndEvents) {
     EXPECT_EQ(event({.data = "abc"}, true), "b\r\ndata: abc\n\n\r\n");
     EXPECT_EQ(event({.data = "abc"}, false), "data: abc\n\n");
     EXPECT_EQ(event_stream_end(true), "0\r\n\r\n");
+}
+
+TEST(HttpText, WhoIsTurnedAwayIsToldWhenToComeAgain) {
+    for (const int status : {429, 503}) {
+        const std::string text = whole_reply({.status = status, .body = "{}"}, {.origin = {}});
+        EXPECT_NE(text.find("\r\nRetry-After: 1\r\n"), std::string::npos) << text;
+    }
+    EXPECT_EQ(whole_reply({.status = 500}, {.origin = {}}).find("Retry-After"), std::string::npos);
+    const std::string head = whole_reply({.body = "{}"}, {.head_only = true, .origin = "http://a"});
+    EXPECT_TRUE(head.ends_with("\r\nContent-Length: 2\r\n\r\n")) << head;
+    EXPECT_NE(head.find("\r\nAccess-Control-Allow-Origin: http://a\r\n"), std::string::npos);
+    EXPECT_EQ(head.find("\r\nServer:"), std::string::npos);
 }
 
 }  // namespace

@@ -44,6 +44,8 @@ protected:
     const std::string path_ = root_ / "run" / "hearth.sock";
 };
 
+class T149 : public SocketFileTest {};
+
 TEST_F(SocketFileTest, IsPrivateAndGoesWithItsOwner) {
     {
         const auto file = SocketFile::listen(path_);
@@ -72,13 +74,13 @@ TEST_F(SocketFileTest, ASecondDaemonIsToldWhoRuns) {
     EXPECT_TRUE(fs::exists(path_));
 }
 
-TEST_F(SocketFileTest, AStaleSocketIsReplaced) {
+TEST_F(T149, AStaleSocketIsReplaced) {
     ::close(bind_socket(false));
     ASSERT_TRUE(fs::exists(path_));
     EXPECT_TRUE(SocketFile::listen(path_));
 }
 
-TEST_F(SocketFileTest, ALiveSocketAndAForeignFileAreLeftAlone) {
+TEST_F(T149, ALiveSocketAndAForeignFileAreLeftAlone) {
     const int live = bind_socket(true);
     const auto beside = SocketFile::listen(path_);
     ASSERT_FALSE(beside);
@@ -91,6 +93,32 @@ TEST_F(SocketFileTest, ALiveSocketAndAForeignFileAreLeftAlone) {
     ASSERT_FALSE(over);
     EXPECT_EQ(over.error().code, ErrorCode::io_failed);
     EXPECT_EQ(fs::file_size(path_), 8U);
+}
+
+TEST_F(T149, AFolderAndALinkAreLeftAlone) {
+    fs::create_directories(root_ / "run" / "hearth.sock");
+    const auto over_folder = SocketFile::listen(path_);
+    ASSERT_FALSE(over_folder);
+    EXPECT_EQ(over_folder.error().code, ErrorCode::io_failed);
+    EXPECT_NE(over_folder.error().message.find("in the way"), std::string::npos);
+    fs::remove(path_);
+    std::ofstream(root_ / "target") << "precious";
+    fs::create_symlink(root_ / "target", path_);
+    EXPECT_FALSE(SocketFile::listen(path_));
+    EXPECT_TRUE(fs::is_symlink(path_));
+    EXPECT_EQ(fs::file_size(root_ / "target"), 8U);
+}
+
+TEST_F(SocketFileTest, APassedSocketIsLockedButItsFileStays) {
+    const int passed = bind_socket(true);
+    {
+        auto file = SocketFile::adopt(path_, passed);
+        ASSERT_TRUE(file) << file.error().message;
+        const auto second = SocketFile::listen(path_);
+        ASSERT_FALSE(second);
+        EXPECT_EQ(second.error().code, ErrorCode::busy);
+    }
+    EXPECT_TRUE(fs::is_socket(path_));
 }
 
 TEST_F(SocketFileTest, PathsThatCannotBeSocketsAreErrors) {

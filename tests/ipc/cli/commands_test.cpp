@@ -38,6 +38,7 @@ protected:
         std::string command = "cd '" + root + "' && unset XDG_RUNTIME_DIR HEARTH_SOCKET;";
         for (const char* name : {"DATA", "STATE", "CONFIG", "CACHE"})
             command += std::string(" export XDG_") + name + "_HOME='" + root + "/" + name + "';";
+        command += " export HEARTH_PORT=0;";  // a developer's own daemon may hold the usual one
         command += " '" HEARTH_BIN_DIR "/hearth' " + arguments + " <stdin 2>stderr";
         std::FILE* pipe = popen(command.c_str(), "r");
         Outcome outcome;
@@ -119,6 +120,25 @@ TEST_F(CommandLine, LoadsAndUnloadsByHand) {
     EXPECT_EQ(run_json("ps --json").as_array().size(), 0U);
     EXPECT_EQ(run("status").exit_code, 0);
     EXPECT_EQ(run_json("status --json").at("installed").to_number<int>(), 1);
+}
+
+TEST_F(CommandLine, ShowsRotatesAndRevokesTheToken) {
+    const Outcome shown = run("token");
+    EXPECT_EQ(shown.exit_code, 0) << shown.err;
+    EXPECT_TRUE(shown.out.starts_with("hearth-")) << shown.out;
+    EXPECT_EQ(shown.out.find('\n'), shown.out.size() - 1);  // $(hearth token) is the token
+    EXPECT_NE(shown.err.find("base URL: http://127.0.0.1:"), std::string::npos) << shown.err;
+    const auto info = run_json("token --json");
+    EXPECT_EQ(std::string(info.at("token").as_string()) + "\n", shown.out);
+    EXPECT_TRUE(info.at("base_url").as_string().ends_with("/v1"));
+    EXPECT_NE(run("token rotate").out, shown.out);
+    EXPECT_NE(run("status").out.find("with the token"), std::string::npos);
+    EXPECT_EQ(run("token revoke").exit_code, 0);
+    const Outcome none = run("token");
+    EXPECT_EQ(none.exit_code, 1);
+    EXPECT_EQ(none.out, "");
+    EXPECT_NE(none.err.find("hearth token rotate"), std::string::npos) << none.err;
+    EXPECT_TRUE(run_json("token rotate --json").at("token").is_string());
 }
 
 TEST_F(CommandLine, TokenizesByNameAndByFile) {
