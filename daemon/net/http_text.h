@@ -11,10 +11,10 @@ namespace hearth::net {
 // How a reply is wrapped for the request at hand.
 struct Framing {
     bool keep_alive = true;
-    bool chunked = true;     // false for HTTP/1.0, where the end of the connection ends a stream
-    bool head_only = false;  // the request was HEAD: the reply without its body
-    std::string origin;      // a page that may read the reply; empty: none
-    api::Headers headers;    // beside those of the reply
+    bool chunked = true;        // false for HTTP/1.0, where the end of the connection ends a stream
+    bool head_only = false;     // the request was HEAD: the reply without its body
+    std::string origin = {};    // a page that may read the reply; empty: none
+    api::Headers headers = {};  // beside those of the reply
 };
 
 // 429 and 503 get a Retry-After.

@@ -68,7 +68,7 @@ TEST_F(T080, WorkStopsAtWhateverStageItsClientGoes) {
     // Nothing is left running: the counter of tokens stands still over a whole other request.
     const auto before = model().generated_tokens;
     protocol::CompletionRequest one;
-    one.prompt = "hello";
+    one.prompts = {"hello"};
     one.options.max_tokens = 3;
     one.options.ignore_end = true;
     ASSERT_TRUE(daemon_.client().complete(one));
@@ -94,7 +94,7 @@ TEST_F(T080, WhoLeavesTheQueueIsNeverStarted) {
     EXPECT_TRUE(becomes_true([&] { return is_idle(); }));
     // Eight times the first prompt at most, or once where they share it: never the second's 60.
     protocol::CompletionRequest last;
-    last.prompt = "hello";
+    last.prompts = {"hello"};
     last.options.max_tokens = 3;
     last.options.ignore_end = true;
     const auto before = model().prompt_tokens;
