@@ -121,12 +121,12 @@ ActivityPtr delete_model(Services& services, const Request& request, ReplyStream
     auto pending = std::make_unique<Pending>(stream);
     Pending* answer = pending.get();
     const std::string id = request.arguments.front();
-    const bool loaded = services.supervisor.is_loaded(id);
     services.library.remove(
-        id, [&services, id, loaded, reply = pending->guard([answer](const Result<void>& result) {
+        id, [&services, id, reply = pending->guard([answer](const Result<void>& result) {
             answer->send(result);
         })](const Result<void>& removed) mutable {
-            if (!removed || !loaded) return reply(removed);
+            if (!removed) return reply(removed);
+            // Also one that is only loading or waiting for room: not_found means that none is.
             services.supervisor.unload(id, [reply](const Result<void>& unloaded) mutable {
                 const bool gone = unloaded || unloaded.error().code == ErrorCode::not_found;
                 reply(gone ? Result<void>() : unloaded);

@@ -238,6 +238,29 @@ TEST_F(T115, ADamagedDatabaseIsMovedAsideAndTheModelsComeBack) {
     EXPECT_EQ(ids(), Ids{"fake-q4-1"});
 }
 
+class T105 : public StorageDaemon {};
+
+// Row, then file, then worker: nothing new can start, and whoever is being answered is told.
+TEST_F(T105, DeletingAModelThatAnswersEndsTheAnswerAndLeavesNothing) {
+    import_fake();
+    Result<protocol::Reply> answer = Error{ErrorCode::internal, "none"};
+    std::thread asker([&] { answer = daemon_.client().complete(prompt("silent")); });
+    EXPECT_TRUE(becomes_true([&] {
+        const auto status = daemon_.client().status();
+        return status && status->running == 1 && !status->models.empty();
+    }));
+    const auto removed = daemon_.client().remove_model("fake-q4-1");
+    EXPECT_TRUE(removed) << removed.error().message;
+    asker.join();
+    EXPECT_FALSE(answer);
+    EXPECT_EQ(ids(), Ids{});
+    EXPECT_TRUE(fs::is_empty(data() / "models"));
+    EXPECT_TRUE(becomes_true([&] { return daemon_.client().status()->models.empty(); }));
+    const auto gone = daemon_.client().complete(prompt("count 1"));
+    ASSERT_FALSE(gone);
+    EXPECT_EQ(gone.error().code, ErrorCode::not_found);
+}
+
 class T126 : public StorageDaemon {};
 
 // The part of T126 without conversations.
