@@ -12,19 +12,21 @@ namespace hearth::serve {
 
 namespace {
 
-Candidate candidate(const auto& sequence) {
+Candidate candidate(const auto& sequence, std::uint64_t step) {
+    constexpr std::uint64_t kMost = 1U << 30U;
     return {.id = sequence.job.id,
             .priority = sequence.job.priority,
             .client = sequence.job.client,
             .arrival = sequence.arrival,
             .known = static_cast<int>(sequence.job.ids.size()),
             .computed = sequence.state.committed(),
-            .draft = 0};
+            .draft = 0,
+            .waited = static_cast<int>(std::min(step - sequence.last_step, kMost))};
 }
 
-std::vector<Candidate> candidates(const auto& sequences) {
+std::vector<Candidate> candidates(const auto& sequences, std::uint64_t step) {
     std::vector<Candidate> result;
-    for (const auto& sequence : sequences) result.push_back(candidate(*sequence));
+    for (const auto& sequence : sequences) result.push_back(candidate(*sequence, step));
     return result;
 }
 
@@ -103,24 +105,27 @@ void EngineLoop::apply(Command command) {
     auto sequence =
         std::make_unique<Sequence>(Sequence{.job = std::get<Job>(std::move(command)),
                                             .state = state::SequenceState(runner_.pages()),
-                                            .arrival = arrivals_++});
+                                            .arrival = arrivals_++,
+                                            .last_step = counted_.steps});
     Sequence& added = *waiting_.emplace_back(std::move(sequence));
     if (!added.job.sink->on_accepted()) end(added.job.id, {});
 }
 
 void EngineLoop::run_step() {
-    const Decision decision = schedule(candidates(waiting_), candidates(running_),
-                                       {.rows = options_.step_rows,
-                                        .prompt_rows = options_.prompt_rows,
-                                        .sequences = options_.sequences,
-                                        .pages_total = runner_.pages().total(),
-                                        .pages_free = runner_.pages().free()});
+    const Decision decision =
+        schedule(candidates(waiting_, counted_.steps), candidates(running_, counted_.steps),
+                 {.rows = options_.step_rows,
+                  .prompt_rows = options_.prompt_rows,
+                  .sequences = options_.sequences,
+                  .pages_total = runner_.pages().total(),
+                  .pages_free = runner_.pages().free()});
     move_sequences(decision);
     if (decision.batch.empty()) return;
     std::vector<StepPart> parts;
     for (const Part& part : decision.batch) {
         Sequence& sequence = running(part.id);
         const int computed = sequence.state.committed();
+        sequence.last_step = counted_.steps;
         const std::span<const std::int32_t> ids(sequence.job.ids);
         const bool is_last = computed + part.rows == static_cast<int>(ids.size());
         parts.push_back({.sequence = &sequence.state,

@@ -61,6 +61,7 @@ private:
         Job job;
         state::SequenceState state;
         std::uint64_t arrival;
+        std::uint64_t last_step;  // in which it had a row, or it arrived
         bool was_started = false;
     };
     struct Cancel {

@@ -3,7 +3,9 @@
 #include "engine/serve/scheduler.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "engine/ops/args.h"
 #include "engine/state/sequence_state.h"
@@ -27,6 +29,14 @@ int rows_within(const Candidate& c, int pages) {
 // Pages that a sequence needs to read its prompt and hold one token of the answer.
 int pages_to_start(const Candidate& c) { return pages_for(c, c.known - c.computed + 1); }
 
+std::vector<const Candidate*> by_arrival(std::span<const Candidate> candidates) {
+    std::vector<const Candidate*> sorted;
+    for (const Candidate& c : candidates) sorted.push_back(&c);
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Candidate* a, const Candidate* b) { return a->arrival < b->arrival; });
+    return sorted;
+}
+
 class Planner {
 public:
     Planner(std::span<const Candidate> running, const Budget& budget)
@@ -42,14 +52,13 @@ public:
     Decision plan(std::span<const Candidate> waiting) {
         extend_answers();
         if (!decision_.batch.empty()) rows_left_ = std::min(rows_left_, budget_.prompt_rows);
-        read_prompts();
-        if (decision_.preempted.empty()) admit(waiting);
+        read_prompts(decision_.preempted.empty() ? waiting : std::span<const Candidate>());
         // Prompts alone, each waiting for the pages of another: the newest gives way until one can
         // go on.
         while (decision_.batch.empty() && running_.size() > 1) {
             preempt_last();
             extend_answers();
-            read_prompts();
+            read_prompts({});
         }
         return std::move(decision_);
     }
@@ -63,47 +72,107 @@ private:
             if (pages_for(running_[i], rows) > pages_free_) rows = 1;
             while (i < running_.size() && pages_for(running_[i], rows) > pages_free_)
                 preempt_last();
-            if (i < running_.size()) take(running_[i], rows);
+            if (i < running_.size()) take(running_[i], rows, pages_for(running_[i], rows));
         }
     }
 
-    void read_prompts() {
-        std::vector<const Candidate*> reading;
-        for (const Candidate& c : running_)
-            if (is_reading(c)) reading.push_back(&c);
-        std::sort(reading.begin(), reading.end(),
-                  [](const Candidate* a, const Candidate* b) { return a->arrival < b->arrival; });
-        for (const Candidate* c : reading)
-            take(*c, std::min({c->known - c->computed, rows_left_, rows_within(*c, pages_free_)}));
+    // A prompt that runs or waits, and its place in the order.
+    struct Prompt {
+        const Candidate* c;
+        bool is_waiting;
+        int turn;       // of its client: how many the client has before it
+        int given = 0;  // rows in this step
+        bool is_rejected = false;
+    };
+
+    static auto order_of(const Prompt& p) {
+        const int age = p.c->waited / kAgingSteps;
+        const bool is_old = age >= kOldAge;
+        const int rank = is_old ? -1 : std::max(0, static_cast<int>(p.c->priority) - age);
+        return std::tuple(rank, is_old ? 0 : p.turn, p.c->arrival);
     }
 
-    void admit(std::span<const Candidate> waiting) {
-        std::vector<Candidate> queue(waiting.begin(), waiting.end());
-        std::sort(queue.begin(), queue.end(),
-                  [](const Candidate& a, const Candidate& b) { return a.arrival < b.arrival; });
-        int spoken_for = 0;  // by prompts that run, beyond what this step takes
-        for (const Candidate& c : running_)
-            if (is_reading(c)) spoken_for += pages_to_start(c) - pages_for(c, rows_of(c.id));
-        int places = budget_.sequences - static_cast<int>(running_.size());
-        for (const Candidate& c : queue) {
-            if (pages_to_start(c) > budget_.pages_total) {
-                decision_.rejected.push_back(c.id);
-                continue;
-            }
-            if (places == 0 || rows_left_ == 0) return;
-            if (pages_to_start(c) > pages_free_ - spoken_for) return;
-            const int rows = std::min(c.known - c.computed, rows_left_);
-            spoken_for += pages_to_start(c) - pages_for(c, rows);
-            decision_.admitted.push_back(c.id);
-            take(c, rows);
-            --places;
+    std::vector<Prompt> prompts_in_order(std::span<const Candidate> waiting) const {
+        std::vector<Prompt> prompts;
+        std::map<std::uint64_t, int> places;  // of each client
+        std::map<std::uint64_t, int> turns;
+        for (const Candidate* c : by_arrival(running_)) {
+            ++places[c->client];
+            if (is_reading(*c)) prompts.push_back({c, false, turns[c->client]++});
         }
+        for (const Candidate* c : by_arrival(waiting))
+            prompts.push_back({c, true, places[c->client]++});
+        std::sort(prompts.begin(), prompts.end(),
+                  [](const Prompt& a, const Prompt& b) { return order_of(a) < order_of(b); });
+        return prompts;
     }
 
-    void take(const Candidate& c, int rows) {
-        if (rows <= 0) return;
-        pages_free_ -= pages_for(c, rows);
+    // In order, but first each client its share, so that nobody's long prompt holds up the others.
+    void read_prompts(std::span<const Candidate> waiting) {
+        std::vector<Prompt> prompts = prompts_in_order(waiting);
+        std::map<std::uint64_t, int> shares;
+        for (const Prompt& p : prompts) {
+            shares[p.c->client] = 0;
+            if (!p.is_waiting) spoken_for_ += pages_to_start(*p.c);
+        }
+        if (shares.empty()) return;
+        const int share = std::max(1, rows_left_ / static_cast<int>(shares.size()));
+        for (auto& [client, rows] : shares) rows = share;
+        bool is_open = true;  // to those that wait
+        for (Prompt& p : prompts) {
+            int& left = shares[p.c->client];
+            if (p.is_waiting) is_open = is_open && admit(p, left);
+            left -= read(p, left);
+        }
+        for (Prompt& p : prompts) {
+            if (p.is_waiting) is_open = is_open && admit(p, rows_left_);
+            read(p, rows_left_);
+        }
+        spoken_for_ = 0;
+    }
+
+    // False: it must wait for room, and those behind it too. True says nothing: it may be admitted,
+    // rejected, or its client has had its share.
+    bool admit(Prompt& p, int share) {
+        const Candidate& c = *p.c;
+        if (p.is_rejected) return true;
+        if (pages_to_start(c) > budget_.pages_total) {
+            p.is_rejected = true;
+            decision_.rejected.push_back(c.id);
+            return true;
+        }
+        const auto taken = running_.size() + decision_.admitted.size();
+        if (std::cmp_greater_equal(taken, budget_.sequences) || rows_left_ == 0) return false;
+        if (pages_to_start(c) > pages_free_ - spoken_for_) return false;
+        if (share <= 0) return true;
+        spoken_for_ += pages_to_start(c);
+        decision_.admitted.push_back(c.id);
+        p.is_waiting = false;
+        return true;
+    }
+
+    // Gives the prompt up to `most` rows more; how many it took.
+    int read(Prompt& p, int most) {
+        if (p.is_waiting) return 0;
+        const Candidate& c = *p.c;
+        const int begun = pages_for(c, p.given);
+        const int rows = std::min({c.known - c.computed - p.given, most, rows_left_,
+                                   rows_within(c, pages_free_ + begun) - p.given});
+        if (rows <= 0) return 0;
+        p.given += rows;
+        spoken_for_ -= pages_for(c, p.given) - begun;
+        take(c, rows, pages_for(c, p.given) - begun);
+        return rows;
+    }
+
+    void take(const Candidate& c, int rows, int pages) {
+        pages_free_ -= pages;
         rows_left_ -= rows;
+        for (Part& part : decision_.batch) {
+            if (part.id != c.id) continue;
+            part.rows += rows;
+            return;
+        }
         decision_.batch.push_back({.id = c.id, .rows = rows});
     }
 
@@ -114,16 +183,11 @@ private:
         running_.pop_back();
     }
 
-    int rows_of(SequenceId id) const {
-        for (const Part& part : decision_.batch)
-            if (part.id == id) return part.rows;
-        return 0;
-    }
-
     const Budget& budget_;
     std::vector<Candidate> running_;  // most important first, older before newer
     int pages_free_;
     int rows_left_;
+    int spoken_for_ = 0;  // pages that prompts which run need beyond what they have taken
     Decision decision_;
 };
 

@@ -4,10 +4,12 @@
 //
 //   1. Every running sequence whose prompt is read gets one row, and as many more as it has draft
 //   tokens.
-//   2. The rest of the step's rows goes to prompts, in order of arrival: first those that run, then
-//   those that wait. A
-//      waiting one is admitted when its prompt and one token more fit beside what running prompts
-//      still need; nobody overtakes it.
+//   2. The rest of the step's rows goes to prompts: the higher class first, within a class the
+//   clients in turn, a client's own in order of arrival. Each client first gets an equal share of
+//   the rows, then what is left goes in order.
+//      A waiting prompt is admitted when it and one token more fit beside what running prompts
+//      still need; nobody overtakes the first that waits. Waiting raises the class, and makes the
+//      oldest first at last, so that everybody's turn comes.
 //   3. When pages run out, drafts are dropped first; then the running sequence of the lowest class,
 //   the newest of
 //      those, is preempted: it gives back its pages, waits again at its old place, and is computed
@@ -25,6 +27,10 @@ using SequenceId = std::uint64_t;
 // The lower one gives way.
 enum class Class : std::uint8_t { interactive, api, background };
 
+// So many steps without a row raise a prompt by a class; three times as many put it first.
+constexpr int kAgingSteps = 256;
+constexpr int kOldAge = 3;
+
 // A sequence as the scheduler sees it.
 struct Candidate {
     SequenceId id;
@@ -34,6 +40,7 @@ struct Candidate {
     int known = 0;              // ids of prompt and answer so far
     int computed = 0;  // of these, from the start, with stored keys and values; below `known`
     int draft = 0;     // proposed tokens after the known ones
+    int waited = 0;    // steps since it last had a row, or arrived
 };
 
 struct Budget {

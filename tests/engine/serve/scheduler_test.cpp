@@ -3,7 +3,7 @@
 //
 // A story is one line per event:
 //   rows N, beside N, pages N, sequences N   the budget (512, 512, 1000, 64 when not said)
-//   arrive A prompt N [interactive|api|background] [draft N]
+//   arrive A prompt N [interactive|api|background] [draft N] [client N]
 //   finish A
 //   step WHAT   the next decision must be WHAT, in any order: A[0..256) rows of a prompt, A+1 rows
 //   of an answer, -A
@@ -55,8 +55,11 @@ public:
         }
         for (const SequenceId id : decision.rejected) take(waiting_, id);
         for (const SequenceId id : decision.admitted) running_.push_back(take(waiting_, id));
+        for (auto* sequences : {&waiting_, &running_})
+            for (Candidate& c : *sequences) ++c.waited;
         for (const Part& part : decision.batch) {
             Candidate& c = running(part.id);
+            c.waited = 0;
             const bool is_answer = c.known - c.computed == 1;
             c.computed += is_answer ? 1 : part.rows;
             if (c.computed == c.known) ++c.known;
@@ -128,6 +131,7 @@ void tell(std::istream& line, const std::string& verb, World& world) {
         for (std::string word; line >> word;) {
             if (word == "prompt") line >> c.known;
             if (word == "draft") line >> c.draft;
+            if (word == "client") line >> c.client;
             if (word == "interactive") c.priority = Class::interactive;
             if (word == "background") c.priority = Class::background;
         }
@@ -165,7 +169,7 @@ TEST(Scheduler, TellsEveryStory) {
             tell(line, verb, world);
         }
     }
-    EXPECT_EQ(stories, 10);
+    EXPECT_EQ(stories, 13);
 }
 
 void check_promises(const World& world, const Decision& decision) {
@@ -204,6 +208,7 @@ TEST(Scheduler, RandomTrafficStaysWithinTheBudgetAndEverybodyFinishes) {
                 wanted[next] = prompt + 1 + below(most / 2 - 2);
                 world.arrive({.id = next,
                               .priority = static_cast<Class>(below(3)),
+                              .client = static_cast<std::uint64_t>(below(3)),
                               .known = prompt,
                               .draft = below(4)});
                 ++next;
@@ -226,6 +231,44 @@ TEST(Scheduler, RandomTrafficStaysWithinTheBudgetAndEverybodyFinishes) {
             }
         }
     }
+}
+
+// One client sends job after job; every answer takes 20 steps.
+int steps_until_admitted(Class priority, std::uint64_t client, int jobs_ahead) {
+    World world;
+    world.budget.sequences = 4;
+    SequenceId next = 2;
+    for (int i = 0; i < jobs_ahead; ++i) world.arrive({.id = next++, .client = 1, .known = 40});
+    world.carry_out(world.decide());
+    world.arrive({.id = 1, .priority = priority, .client = client, .known = 40});
+    std::map<SequenceId, int> age;
+    for (int step = 1; step < 10'000; ++step) {
+        const Decision decision = world.decide();
+        for (const SequenceId id : decision.admitted)
+            if (id == 1) return step;
+        world.carry_out(decision);
+        std::vector<SequenceId> done;
+        for (const Candidate& c : world.running())
+            if (++age[c.id] == 20) done.push_back(c.id);
+        for (const SequenceId id : done) {
+            world.finish(id);
+            world.arrive({.id = next++, .client = 1, .known = 40});
+        }
+    }
+    return 10'000;
+}
+
+// The policy behind T132: 50 long jobs of one client against one of another.
+TEST(T132, AnotherClientsRequestGetsTheNextPlaceThatIsFree) {
+    EXPECT_LE(steps_until_admitted(Class::api, /*client=*/2, 50), 21);
+    EXPECT_GT(steps_until_admitted(Class::api, /*client=*/1, 50), 200) << "its own client waits";
+    EXPECT_LE(steps_until_admitted(Class::interactive, /*client=*/1, 50), 21);
+}
+
+TEST(T132, ABackgroundJobOfTheBusyClientStillGetsItsTurn) {
+    const int steps = steps_until_admitted(Class::background, /*client=*/1, 50);
+    EXPECT_GT(steps, kAgingSteps);
+    EXPECT_LE(steps, (kOldAge + 1) * kAgingSteps);
 }
 
 }  // namespace
