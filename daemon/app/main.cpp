@@ -1,6 +1,8 @@
 // hearthd: arguments → Config → App → exit code.
 #include <fcntl.h>
 #include <malloc.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +21,13 @@ namespace {
 int fail(const hearth::Error& error, int code) {
     std::fprintf(stderr, "hearthd: %s\n", error.message.c_str());
     return code;
+}
+
+// Prompts and the token are in memory: no core file, no debugger of the same user.
+void keep_memory_private() {
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 int help() {
@@ -54,6 +63,7 @@ void give_large_blocks_back() {
 
 int serve(const hearth::app::Config& config, const hearth::protocol::Paths& paths) {
     using hearth::LogLevel;
+    keep_memory_private();
     hearth::app::start_logging(paths.state + "/logs", config.log_level);
     auto app = hearth::app::App::make(config, paths);
     if (!app) {

@@ -1,26 +1,26 @@
-// Reads /proc/<pid>/smaps_rollup, whose lines look like "Private_Dirty:      5120 kB".
+// Reads /proc/<pid>/status, whose lines look like "RssAnon:      5120 kB". It may be read although
+// workers are closed to debuggers, other than smaps_rollup.
 #include "daemon/supervise/proc_memory.h"
 
 #include <unistd.h>
 
 #include <fstream>
+#include <sstream>
 #include <string>
 
 namespace hearth::supervise {
 
 ProcessMemory memory_of(pid_t pid) {
     ProcessMemory memory;
-    std::ifstream file("/proc/" + std::to_string(pid) + "/smaps_rollup");
+    std::ifstream file("/proc/" + std::to_string(pid) + "/status");
     std::string line;
-    std::getline(file, line);  // the address range
-    std::string name;
-    std::string unit;
-    std::uint64_t kibibytes = 0;
-    while (file >> name >> kibibytes >> unit) {
-        if (name == "Rss:") memory.resident_bytes = kibibytes * 1024;
-        if (name == "Private_Clean:" || name == "Private_Dirty:") {
-            memory.private_bytes += kibibytes * 1024;
-        }
+    while (std::getline(file, line)) {
+        std::istringstream words(line);
+        std::string name;
+        std::uint64_t kibibytes = 0;
+        words >> name >> kibibytes;
+        if (name == "VmRSS:") memory.resident_bytes = kibibytes * 1024;
+        if (name == "RssAnon:") memory.private_bytes = kibibytes * 1024;
     }
     return memory;
 }

@@ -12,8 +12,7 @@ struct ProcessMemory {
     std::uint64_t private_bytes = 0;  // shared with nobody: what ending the process gives back
 };
 
-// Of counters that the kernel keeps anyway, where memory_of() walks through every page. Counts less
-// exactly, because each processor has its own share of the counter.
+// As memory_of(), for any process: one short line to read.
 std::uint64_t resident_bytes_of(pid_t pid);
 
 // Zeros when the process is gone or /proc does not say.

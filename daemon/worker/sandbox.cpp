@@ -202,6 +202,7 @@ Result<wire::Sandbox> enter_sandbox(const SandboxOptions& options) {
     tzset();  // reads the time zone while it still may
     const rlimit none{.rlim_cur = 0, .rlim_max = 0};
     setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // no debugger of the same user reads prompts
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("no_new_privs", errno);
     wire::Sandbox sandbox;
     sandbox.landlock = restrict_files(options, sandbox.missing);
