@@ -1,4 +1,6 @@
 // /v1/chat/completions and /v1/completions: JSON → structs → generations.
+#include <cmath>
+
 #include "daemon/api/failure_reply.h"
 #include "daemon/api/generation_activity.h"
 #include "daemon/api/orders.h"
@@ -13,7 +15,7 @@ namespace {
 
 // Everything after the request has been read, for both kinds.
 ActivityPtr start(Services& services, const protocol::GenerationOptions& options,
-                  GenerationPlan plan, ReplyStream& stream) {
+                  const Request& http, GenerationPlan plan, ReplyStream& stream) {
     const auto package = services.library.library().resolve(options.model);
     if (!package) {
         stream.send(failure_reply(protocol::Failure{package.error(), "model"}));
@@ -25,6 +27,12 @@ ActivityPtr start(Services& services, const protocol::GenerationOptions& options
         return nullptr;
     }
     plan.model = *std::move(file);
+    plan.prompt_bytes = http.body.size();
+    plan.time = services.facts.request_time;
+    if (options.timeout_s)
+        plan.time = std::chrono::milliseconds(std::llround(*options.timeout_s * 1000.0));
+    if (options.client.empty())
+        for (wire::Generate& order : plan.orders) order.client = http.peer;
     plan.choices = options.choices;
     plan.stream = options.stream;
     plan.include_usage = options.include_usage;
@@ -48,7 +56,10 @@ void log_prompt(const Services& services, const std::string& body) {
 Result<supervise::ModelFile> model_file(const Services& services, const library::Package& package) {
     if (const std::string complaint = library::complaint_about(package); !complaint.empty())
         return Error{ErrorCode::not_found, complaint};
-    supervise::ModelFile file{package.id, package.files.front().path, services.load_defaults};
+    supervise::ModelFile file;
+    file.id = package.id;
+    file.path = package.files.front().path;
+    file.options = services.load_defaults;
     file.options.name = package.name;
     return file;
 }
@@ -60,7 +71,7 @@ ActivityPtr chat(Services& services, const Request& request, ReplyStream& stream
     GenerationPlan plan;
     plan.is_chat = true;
     plan.orders.push_back(order_for(*wanted, seed_of(wanted->options)));
-    return start(services, wanted->options, std::move(plan), stream);
+    return start(services, wanted->options, request, std::move(plan), stream);
 }
 
 ActivityPtr complete(Services& services, const Request& request, ReplyStream& stream) {
@@ -70,7 +81,7 @@ ActivityPtr complete(Services& services, const Request& request, ReplyStream& st
     GenerationPlan plan;
     plan.is_chat = false;
     plan.orders = orders_for(*wanted, seed_of(wanted->options));
-    return start(services, wanted->options, std::move(plan), stream);
+    return start(services, wanted->options, request, std::move(plan), stream);
 }
 
 }  // namespace hearth::api

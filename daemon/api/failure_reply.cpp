@@ -37,6 +37,7 @@ int http_status(ErrorCode code) {
         case ErrorCode::unsupported_model:
         case ErrorCode::model_corrupt:
         case ErrorCode::model_invalid:
+        case ErrorCode::quarantined:  // trying again does not help
             return 422;
         case ErrorCode::busy:
             return 429;
@@ -53,8 +54,9 @@ int http_status(ErrorCode code) {
         case ErrorCode::no_memory:
         case ErrorCode::worker_died:
         case ErrorCode::shutting_down:
-        case ErrorCode::timed_out:
             return 503;
+        case ErrorCode::timed_out:
+            return 504;
     }
     std::abort();
 }

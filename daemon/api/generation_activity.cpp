@@ -97,7 +97,8 @@ GenerationActivity::GenerationActivity(generate::Generations& generations, Gener
     for (int index = 0; index < total; ++index) {
         ChoiceRun& run = *runs_.emplace_back(std::make_unique<ChoiceRun>(*this, index));
         generate::Order order{plan_.model,
-                              plan_.orders[static_cast<std::size_t>(index / plan_.choices)]};
+                              plan_.orders[static_cast<std::size_t>(index / plan_.choices)],
+                              plan_.prompt_bytes / plan_.orders.size(), plan_.time};
         // Within its prompt: a prompt gets the same answers alone and beside others.
         order.request.sampling.choice = static_cast<std::uint32_t>(index % plan_.choices);
         run.generation = generations_.start(std::move(order), run);

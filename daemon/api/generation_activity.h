@@ -20,6 +20,8 @@ namespace hearth::api {
 struct GenerationPlan {
     supervise::ModelFile model;
     std::vector<wire::Generate> orders;  // one for each prompt; choices differ in their index only
+    std::size_t prompt_bytes = 0;        // of all prompts
+    std::chrono::milliseconds time{0};   // 0: no limit
     int choices = 1;                     // of each prompt
     bool is_chat = true;
     bool stream = false;

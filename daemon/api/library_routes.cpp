@@ -70,6 +70,9 @@ protocol::ModelEntry entry_for(const library::Library& library,
     entry.in_place = file.in_place;
     entry.state = to_string(library::state_of(file));
     entry.loaded = supervisor.is_loaded(package.id);
+    const auto& quarantined = supervisor.quarantined();
+    if (const auto found = quarantined.find(package.id); found != quarantined.end())
+        entry.quarantined = found->second;
     entry.is_default = library.fallback() != nullptr && library.fallback()->id == package.id;
     return entry;
 }
@@ -126,6 +129,7 @@ ActivityPtr delete_model(Services& services, const Request& request, ReplyStream
             answer->send(result);
         })](const Result<void>& removed) mutable {
             if (!removed) return reply(removed);
+            services.supervisor.forget(id);
             // Also one that is only loading or waiting for room: not_found means that none is.
             services.supervisor.unload(id, [reply](const Result<void>& unloaded) mutable {
                 const bool gone = unloaded || unloaded.error().code == ErrorCode::not_found;
@@ -149,10 +153,15 @@ ActivityPtr choose_default(Services& services, const Request& request, ReplyStre
 ActivityPtr load_model(Services& services, const Request& request, ReplyStream& stream) {
     const library::Package* package = named(services, request, stream);
     if (package == nullptr) return nullptr;
-    const auto file = model_file(services, *package);
+    auto file = model_file(services, *package);
     if (!file) {
         stream.send(failure_reply(file.error()));
         return nullptr;
+    }
+    if (!request.body.empty()) {
+        const auto wanted = read_body(request, stream, protocol::read_load_request);
+        if (!wanted) return nullptr;
+        file->force = wanted->force;
     }
     auto pending = std::make_unique<Pending>(stream);
     Pending* answer = pending.get();

@@ -129,7 +129,7 @@ access::Permission Router::permission(const RequestHead& head) const {
 
 std::unique_ptr<Activity> Router::handle(const Match& match, std::string body,
                                          ReplyStream& stream) const {
-    Request request{match.arguments, std::move(body), match.query, match.last_event_id};
+    Request request{match.arguments, std::move(body), match.query, match.last_event_id, match.peer};
     return match.route->handler(services_, request, stream);
 }
 

@@ -21,6 +21,7 @@ struct Request {
     std::string body;
     std::string query;  // what follows the '?', as sent
     std::string last_event_id;
+    std::string peer = {};  // see Match
 };
 
 // Answers through the stream, at once or later; then what it returns keeps the work alive.
@@ -39,6 +40,7 @@ struct Match {
     std::vector<std::string> arguments;
     std::string query;
     std::string last_event_id;
+    std::string peer = {};  // equal for all requests of one program, as far as the kernel tells
 };
 
 // What `net` serves.

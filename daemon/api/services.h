@@ -20,9 +20,10 @@ struct DaemonFacts {
     std::string build;
     std::string socket;
     std::chrono::steady_clock::time_point started;
-    std::chrono::milliseconds idle_unload{0};  // 0: never
-    std::function<std::string()> log_trouble;  // why nothing is logged; empty when all is well
-    std::vector<std::string> notes;            // for the user: what was found at the start
+    std::chrono::milliseconds idle_unload{0};   // 0: never
+    std::function<std::string()> log_trouble;   // why nothing is logged; empty when all is well
+    std::vector<std::string> notes;             // for the user: what was found at the start
+    std::chrono::milliseconds request_time{0};  // of requests that name none; 0: no limit
 };
 
 // How the daemon can be reached just now.

@@ -44,6 +44,8 @@ protocol::Status own_status(const Services& services) {
     status.running = services.generations.in_flight();
     status.idle_unload_s = Seconds(services.facts.idle_unload).count();
     status.notes = services.facts.notes;
+    for (const auto& [id, reason] : services.supervisor.quarantined())
+        status.quarantined.push_back({id, reason});
     if (services.facts.log_trouble) status.log = services.facts.log_trouble();
     return status;
 }

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -62,8 +63,36 @@ private:
     std::shared_ptr<char> alive_ = std::make_shared<char>('\0');
 };
 
-supervise::Config supervise_config(const Config& config, std::function<void()> on_change) {
+// Settings with this before an id say why the model is quarantined.
+constexpr std::string_view kQuarantine = "quarantine/";
+// What the engine runs at once when nothing else is set.
+constexpr int kDefaultSequences = 64;
+
+void keep_quarantine(store::Store& store, const std::string& id, const std::string& reason) {
+    const std::string key = std::string(kQuarantine) + id;
+    const auto done = [id](const Result<void>& written) {
+        if (!written)
+            log(LogLevel::warning,
+                "the quarantine of " + id + " is not on disk: " + written.error().message);
+    };
+    if (reason.empty()) {
+        log(LogLevel::info, id + ": its quarantine is lifted");
+        store.erase_setting(key, done);
+    } else {
+        log(LogLevel::warning, id + ": quarantined: " + reason);
+        store.set_setting(key, reason, done);
+    }
+}
+
+supervise::Config supervise_config(const Config& config, store::Store& store,
+                                   std::function<void()> on_change) {
     supervise::Config out;
+    out.silence_time = config.hang_time;
+    for (const auto& [key, value] : store.contents_at_start().settings)
+        if (key.starts_with(kQuarantine)) out.quarantined[key.substr(kQuarantine.size())] = value;
+    out.on_quarantine = [&store](const std::string& id, const std::string& reason) {
+        keep_quarantine(store, id, reason);
+    };
     out.worker_path = config.worker;
     out.idle_time = config.idle_unload;
     out.stop_time = kWorkerStopTime;
@@ -72,6 +101,14 @@ supervise::Config supervise_config(const Config& config, std::function<void()> o
         log(LogLevel::info, std::string(model) + ": " + std::string(line));
     };
     out.on_change = std::move(on_change);
+    return out;
+}
+
+generate::Config generate_config(const Config& config) {
+    generate::Config out;
+    const int running = config.max_sequences > 0 ? config.max_sequences : kDefaultSequences;
+    out.max_per_model = running + config.max_waiting;
+    out.max_generations = std::max(out.max_generations, out.max_per_model);
     return out;
 }
 
@@ -137,8 +174,9 @@ public:
           lock_(std::move(opened.lock)),
           store_(std::move(opened.store)),
           jobs_(std::make_unique<store::TaskThread>("hearth-jobs", kMaxJobs, post)),
-          supervisor_(*io_, supervise_config(config, [this] { telemetry_.on_models_changed(); })),
-          generations_(*io_, supervisor_),
+          supervisor_(
+              *io_, supervise_config(config, *store_, [this] { telemetry_.on_models_changed(); })),
+          generations_(*io_, supervisor_, generate_config(config)),
           token_(opened.token, keyring_, post, [this] { tcp_door_.on_token_changed(); }),
           library_(*store_, *jobs_,
                    {opened.folders, inspect_with(config), own_build(config), &real_files()}),
@@ -171,9 +209,7 @@ public:
     Parts& operator=(const Parts&) = delete;
 
     void run() {
-        signals_.async_wait([this](const boost::system::error_code& problem, int) {
-            if (!problem) stop();
-        });
+        wait_for_signal();
         tcp_door_.open();
         log(LogLevel::info, "hearthd " + services_.facts.version + " (" + services_.facts.build +
                                 ") listens at " + services_.facts.socket);
@@ -196,7 +232,21 @@ private:
     static api::DaemonFacts facts(const Config& config, const std::vector<std::string>& notes) {
         return {
             version(),          own_build(config), config.socket, std::chrono::steady_clock::now(),
-            config.idle_unload, log_trouble,       notes};
+            config.idle_unload, log_trouble,       notes,         config.request_time};
+    }
+
+    // The first asks to stop, the second does not wait for anything.
+    void wait_for_signal() {
+        signals_.async_wait([this](const boost::system::error_code& problem, int) {
+            if (problem) return;
+            if (stopping_) {
+                log(LogLevel::info, "hearthd was told twice to stop");
+                end_after(milliseconds(0));
+            } else {
+                stop();
+            }
+            wait_for_signal();
+        });
     }
 
     void stop() {

@@ -109,6 +109,16 @@ constexpr std::array kSettings = std::to_array<Setting>({
      [](Config& config, std::string_view text) { return read_path(text, config.worker); }},
     {"idle_unload", "seconds", "unload a model that nobody used for so long; 0: never",
      [](Config& config, std::string_view text) { return read_seconds(text, config.idle_unload); }},
+    {"request_time", "seconds", "longest time of a generation, waiting included; 0: no limit",
+     [](Config& config, std::string_view text) { return read_seconds(text, config.request_time); }},
+    {"hang_time", "seconds, at least 1", "kill a worker that is silent for so long while asked",
+     [](Config& config, std::string_view text) {
+         return read_seconds(text, config.hang_time) && config.hang_time.count() >= 1000;
+     }},
+    {"max_waiting", "a number from 0 to 4096", "generations that may wait for a model; then busy",
+     [](Config& config, std::string_view text) {
+         return read_number(text, 0, 4096, config.max_waiting);
+     }},
     {"max_loaded", "a number from 1 to 64", "models in memory at a time",
      [](Config& config, std::string_view text) {
          return read_number(text, 1, 64, config.max_loaded);

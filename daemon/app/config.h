@@ -20,8 +20,11 @@ struct Config {
     std::vector<std::string> allow_origin;           // web pages that may come in
     std::string worker;                              // path of hearth-worker; empty: beside hearthd
     std::chrono::milliseconds idle_unload{600'000};  // 0: never
+    std::chrono::milliseconds request_time{0};       // longest generation; 0: no limit
+    std::chrono::milliseconds hang_time{30'000};     // of silence, then a worker is killed
     int max_loaded = 2;                              // models
-    std::string log_level = "info";                  // "debug", "info", "warning", "error"
+    int max_waiting = 64;            // generations per model beyond those that may run
+    std::string log_level = "info";  // "debug", "info", "warning", "error"
     bool log_prompts = false;
 
     // How models are loaded.

@@ -1,12 +1,15 @@
 // Every client request in flight. A generation is owned here and not by the HTTP session, which
 // only subscribes: it loads the model when needed, hands the request to the worker, numbers and
-// passes on what comes back.
+// passes on what comes back. When the worker dies, the next one goes on after the last token that
+// came: the subscriber sees nothing of it.
 //
 // Runs on the thread of the io_context ("hearth-net"), like everything it calls and everything that
 // calls it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -17,14 +20,19 @@
 
 namespace hearth::generate {
 
+// What is over a limit is busy, at once.
 struct Config {
-    int max_generations = 256;  // in flight; then busy
-    std::uint32_t window = 64;  // deltas in flight per generation
+    int max_generations = 256;                  // in flight
+    int max_per_model = 128;                    // in flight in one model, running or waiting
+    std::size_t max_prompt_bytes = 64U << 20U;  // of all in flight; one alone may be larger
+    std::uint32_t window = 64;                  // deltas in flight per generation
 };
 
 struct Order {
     supervise::ModelFile model;
-    wire::Generate request;  // without a seed one is drawn; `credit` is set here
+    wire::Generate request;             // without a seed one is drawn; `credit` is set here
+    std::size_t prompt_bytes = 0;       // about what it takes in memory
+    std::chrono::milliseconds time{0};  // from start() to the end, then timed_out; 0: no limit
 };
 
 struct Accepted {
@@ -41,7 +49,9 @@ public:
     virtual ~Subscriber() = default;
     virtual void on_accepted(Accepted accepted) = 0;
     virtual void on_delta(wire::Delta delta) = 0;  // numbers 0, 1, 2, … without gaps
-    virtual void on_done(wire::Done done) = 0;     // queue_ms counts from start(), loading included
+    // queue_ms counts from start(), loading included. The times of a generation that outlived a
+    // worker are those that the subscriber saw.
+    virtual void on_done(wire::Done done) = 0;
     virtual void on_error(Error error) = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "daemon/net/http_session.h"
 
+#include <sys/socket.h>
+
 #include <boost/asio/post.hpp>
 
 #include "daemon/api/failure_reply.h"
@@ -16,6 +18,14 @@ using Timer = boost::asio::steady_timer;
 bool has_passed(const Timer& timer) { return timer.expiry() <= Timer::clock_type::now(); }
 
 void stop(Timer& timer) { timer.expires_at(Timer::time_point::max()); }
+
+// Over the Unix socket a program has many connections and one number.
+std::string peer_of(int descriptor) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return {};
+    return "pid " + std::to_string(peer.pid);
+}
 
 api::Reply reply_for(const access::Verdict& verdict) {
     if (verdict.status == 204)
@@ -149,7 +159,8 @@ void HttpSession::on_request() {
     stop(read_timer_);
     phase_ = Phase::answering;
     answered_ = false;
-    const api::Match match = *std::exchange(match_, std::nullopt);
+    api::Match match = *std::exchange(match_, std::nullopt);
+    match.peer = context_.door.over_tcp ? "tcp" : peer_of(socket_.native_handle());
     std::string body = parser_->take_body();
     if (record_) record_->bytes_in = body.size();
     auto activity = context_.routes.handle(match, std::move(body), *this);

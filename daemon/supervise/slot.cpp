@@ -17,6 +17,9 @@ namespace {
 // Far from the numbers of generations, which count from 1.
 constexpr std::uint64_t kFirstQuestion = 1ULL << 63U;
 constexpr std::size_t kMaxQuestions = 64;
+// Looks, not time, are counted: when the whole machine or this process slept, one look passes and
+// nobody is blamed.
+constexpr int kSilentLooks = 3;
 
 }  // namespace
 
@@ -28,7 +31,8 @@ Slot::Slot(boost::asio::io_context& io, const Config& config, ModelFile file, Ow
       last_question_(kFirstQuestion),
       last_use_(Clock::now()),
       deadline_(io),
-      idle_(io) {}
+      idle_(io),
+      silence_(io) {}
 
 Slot::~Slot() {
     if (process_) process_->forget();
@@ -79,12 +83,15 @@ Result<void> Slot::start() {
     }
     kill_after(config_.load_time, "it took too long to load");
     set_state(State::loading);
+    watch_silence();
     return {};
 }
 
 void Slot::stop(const Error& error) {
     if (state_ == State::stopping || !process_) return;
+    file_.force = false;
     idle_.cancel();
+    stop_watching();
     // While it loads there is nothing to finish, and it may not read its messages for a while.
     if (state_ == State::loading) {
         process_->kill();
@@ -94,7 +101,7 @@ void Slot::stop(const Error& error) {
     kill_after(config_.stop_time, "it did not end when asked to");
     set_state(State::stopping);
     fail_waiters(error);
-    fail_generations(error);
+    end_generations([&error](ReplySink& sink) { sink.on_failed(error); });
     fail_questions(error);
 }
 
@@ -122,6 +129,7 @@ Result<void> Slot::submit(std::uint64_t generation, const wire::Generate& reques
     HEARTH_TRY_VOID(process_->send(generation, request));
     generations_[generation] = {.sink = &sink, .credit = request.credit};
     use();
+    watch_silence();
     return {};
 }
 
@@ -156,6 +164,7 @@ void Slot::ask(const Question& question, OnTokens done) {
     if (const auto sent = process_->send(number, message); !sent) return done(sent.error());
     questions_[number] = std::move(done);
     use();
+    watch_silence();
 }
 
 bool Slot::ask_stats(std::function<void()> done) {
@@ -167,6 +176,7 @@ bool Slot::ask_stats(std::function<void()> done) {
 }
 
 void Slot::on_message(std::uint64_t request, wire::FromWorker message) {
+    was_heard_ = true;
     std::visit([&](auto& m) { take(request, std::move(m)); }, message);
 }
 
@@ -177,6 +187,8 @@ void Slot::take(std::uint64_t request, wire::Ready ready) {
     deadline_.cancel();
     ready_ = std::move(ready);
     set_state(State::ready);
+    owner_.on_slot_loaded(*this);
+    file_.force = false;
     pin();
     for (OnLoaded& done : std::exchange(waiters_, {})) done(ready_.model);
     unpin();
@@ -185,6 +197,7 @@ void Slot::take(std::uint64_t request, wire::Ready ready) {
 void Slot::take(std::uint64_t, wire::Failed failed) {
     if (state_ == State::stopping) return;
     if (state_ != State::loading) return process_->condemn("failed to load after it was ready");
+    owner_.on_slot_refused(*this, failed.error);
     stop(failed.error);
 }
 
@@ -254,13 +267,20 @@ void Slot::on_lost(const std::string& how) {
                  "the process that held the model " + file_.id + " was ended: " + killed_because_};
     }
     idle_.cancel();
+    stop_watching();
     answer_stats();
     if (state_ == State::stopping) return;  // waiters of this state want the next process
     if (config_.on_worker_line) config_.on_worker_line(file_.id, error.message);
+    const Death death = state_ == State::loading ? Death::loading
+                        : is_waited_for()        ? Death::answering
+                                                 : Death::idle;
     kill_after(config_.stop_time, "it did not end");
+    file_.force = false;
     set_state(State::stopping);
+    owner_.on_slot_died(*this, death,
+                        killed_because_.empty() ? how : "was ended: " + killed_because_);
     fail_waiters(error);
-    fail_generations(error);
+    end_generations([&error](ReplySink& sink) { sink.on_lost(error); });
     fail_questions(error);
 }
 
@@ -284,12 +304,11 @@ ReplySink* Slot::close(std::uint64_t generation) {
     return sink;
 }
 
-void Slot::fail_generations(const Error& error) {
-    // One by one: who hears of its failure may cancel others, whose sinks are then gone.
+// One by one: what a sink does may cancel the others, whose sinks are gone then.
+void Slot::end_generations(const std::function<void(ReplySink&)>& tell) {
     while (!generations_.empty()) {
-        ReplySink* sink = generations_.begin()->second.sink;
-        generations_.erase(generations_.begin());
-        if (sink != nullptr) sink->on_failed(error);
+        const auto node = generations_.extract(generations_.begin());
+        if (node.mapped().sink != nullptr) tell(*node.mapped().sink);
     }
 }
 
@@ -316,6 +335,7 @@ void Slot::set_state(State state) {
 void Slot::use() {
     last_use_ = Clock::now();
     watch_idle();
+    if (!is_waited_for()) stop_watching();
 }
 
 void Slot::watch_idle() {
@@ -329,6 +349,43 @@ void Slot::watch_idle() {
         if (failed || alive.expired()) return;
         if (is_idle() && Clock::now() - last_use_ >= config_.idle_time)
             owner_.on_slot_idle_too_long(*this);
+    });
+}
+
+bool Slot::is_waited_for() const {
+    if (state_ == State::loading) return true;
+    return state_ == State::ready && !(generations_.empty() && questions_.empty());
+}
+
+void Slot::watch_silence() {
+    if (std::exchange(is_watched_, true)) return;
+    was_heard_ = false;
+    silent_looks_ = 0;
+    look_for_life();
+}
+
+void Slot::stop_watching() {
+    is_watched_ = false;
+    silence_.cancel();
+}
+
+void Slot::look_for_life() {
+    silence_.expires_after(config_.silence_time / kSilentLooks);
+    silence_.async_wait([this, alive = std::weak_ptr(alive_)](error_code failed) {
+        if (failed || alive.expired() || !is_watched_) return;
+        silent_looks_ = std::exchange(was_heard_, false) ? 0 : silent_looks_ + 1;
+        if (silent_looks_ == kSilentLooks) {
+            stop_watching();
+            const auto seconds =
+                std::chrono::ceil<std::chrono::seconds>(config_.silence_time).count();
+            killed_because_ =
+                "it said nothing for " + std::to_string(seconds) + " s while work waited for it";
+            return process_->kill();
+        }
+        // Its reading thread answers, whatever its engine computes.
+        if (silent_looks_ > 0 && !process_->send(0, wire::StatsRequest{}))
+            process_->condemn("does not read any more");
+        look_for_life();
     });
 }
 

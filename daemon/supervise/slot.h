@@ -20,9 +20,16 @@ namespace hearth::supervise {
 
 class Slot : private WorkerProcess::Listener {
 public:
+    enum class Death : std::uint8_t { loading, answering, idle };
+
     class Owner {
     public:
         virtual ~Owner() = default;
+        virtual void on_slot_loaded(Slot& slot) = 0;
+        // The worker said that it cannot load the file.
+        virtual void on_slot_refused(Slot& slot, const Error& error) = 0;
+        // The worker ended unasked; `how` completes "the process …".
+        virtual void on_slot_died(Slot& slot, Death death, const std::string& how) = 0;
         virtual void on_slot_changed() = 0;
         virtual void on_slot_idle_too_long(Slot& slot) = 0;
         virtual void on_slot_gone(Slot& slot) = 0;  // may destroy the slot
@@ -41,6 +48,9 @@ public:
     std::chrono::steady_clock::time_point last_use() const { return last_use_; }
     const wire::ModelInfo& info() const { return ready_.model; }
     LoadedModel describe(Memory detail) const;
+
+    // The load that is to come, or the one that runs, is by force.
+    void force() { file_.force = true; }
 
     // Who wants the model. fail_waiters and the worker's answer empty the list.
     void add_waiter(OnLoaded done) { waiters_.push_back(std::move(done)); }
@@ -93,13 +103,17 @@ private:
 
     Generation* find(std::uint64_t generation);
     ReplySink* close(std::uint64_t generation);  // null when nobody waits any more
-    void fail_generations(const Error& error);
+    void end_generations(const std::function<void(ReplySink&)>& tell);
     void fail_questions(const Error& error);
     OnTokens take_question(std::uint64_t number);  // null: no such question
     void answer_stats();
     void set_state(State state);
     void use();
     void watch_idle();
+    bool is_waited_for() const;
+    void watch_silence();
+    void stop_watching();
+    void look_for_life();
     void kill_after(std::chrono::milliseconds time, std::string why);
 
     boost::asio::io_context& io_;
@@ -124,6 +138,10 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     boost::asio::steady_timer deadline_;  // of loading and of stopping
     boost::asio::steady_timer idle_;
+    boost::asio::steady_timer silence_;  // runs only while somebody waits for the worker
+    bool is_watched_ = false;
+    bool was_heard_ = false;  // since the watch last looked
+    int silent_looks_ = 0;
 };
 
 }  // namespace hearth::supervise

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "daemon/supervise/health.h"
 #include "daemon/supervise/slot.h"
 
 namespace hearth::supervise {
@@ -40,7 +41,10 @@ std::string_view to_string(State state) {
 // still there.
 class Supervisor::Impl : public std::enable_shared_from_this<Impl>, public Slot::Owner {
 public:
-    Impl(boost::asio::io_context& io, Config config) : io_(io), config_(std::move(config)) {}
+    Impl(boost::asio::io_context& io, Config config)
+        : io_(io),
+          config_(std::move(config)),
+          health_(config_.death_window, config_.quarantined, config_.on_quarantine) {}
 
     void ensure_loaded(const ModelFile& file, OnLoaded done);
     void ask(const ModelFile& file, Question question, OnTokens done);
@@ -48,6 +52,7 @@ public:
     void list(OnList done, Slot::Memory memory);
     std::vector<LoadedModel> describe(Slot::Memory memory) const;
     void stop(std::function<void()> done);
+    Health& health() { return health_; }
 
     Slot* find(const std::string& id) {
         const auto found = slots_.find(id);
@@ -65,9 +70,13 @@ private:
     };
 
     void on_slot_changed() override;
+    void on_slot_loaded(Slot& slot) override;
+    void on_slot_refused(Slot& slot, const Error& error) override;
+    void on_slot_died(Slot& slot, Slot::Death death, const std::string& how) override;
     void on_slot_idle_too_long(Slot& slot) override;
     void on_slot_gone(Slot& slot) override;
 
+    std::optional<Error> refusal(const ModelFile& file, const Slot* slot);
     void answer_ready(Slot& slot, OnLoaded done);
     void start_waiting();
     bool make_room(int waiting);
@@ -78,6 +87,7 @@ private:
 
     boost::asio::io_context& io_;
     Config config_;
+    Health health_;
     std::map<std::string, std::unique_ptr<Slot>> slots_;
     std::vector<std::string> arrivals_;  // ids of waiting slots, first come first
     bool is_stopping_ = false;
@@ -85,12 +95,14 @@ private:
 };
 
 void Supervisor::Impl::ensure_loaded(const ModelFile& file, OnLoaded done) {
-    if (is_stopping_) {
-        boost::asio::post(io_, [done = std::move(done)] { done(stopping_error()); });
+    Slot* slot = find(file.id);
+    if (auto error = refusal(file, slot)) {
+        boost::asio::post(io_,
+                          [done = std::move(done), error = *std::move(error)] { done(error); });
         return;
     }
-    Slot* slot = find(file.id);
     if (slot != nullptr && slot->state() == State::ready) {
+        if (file.force) health_.forget(file.id);
         answer_ready(*slot, std::move(done));
         return;
     }
@@ -100,11 +112,35 @@ void Supervisor::Impl::ensure_loaded(const ModelFile& file, OnLoaded done) {
         arrivals_.push_back(file.id);
         on_slot_changed();
     }
+    if (file.force) slot->force();
     slot->add_waiter(std::move(done));
     // Later, because a start can fail at once and callbacks never come from inside this call.
     boost::asio::post(io_, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->start_waiting();
     });
+}
+
+std::optional<Error> Supervisor::Impl::refusal(const ModelFile& file, const Slot* slot) {
+    if (is_stopping_) return stopping_error();
+    // A load that runs is shared, whoever asked for it.
+    const bool would_start =
+        slot == nullptr || (slot->state() != State::ready && slot->state() != State::loading);
+    if (!would_start || file.force) return std::nullopt;
+    return health_.refusal(file.id, stamp_of(file.path), std::chrono::steady_clock::now());
+}
+
+void Supervisor::Impl::on_slot_loaded(Slot& slot) {
+    if (slot.file().force) health_.forget(slot.file().id);
+}
+
+void Supervisor::Impl::on_slot_refused(Slot& slot, const Error& error) {
+    health_.refused(slot.file().id, stamp_of(slot.file().path), error);
+}
+
+void Supervisor::Impl::on_slot_died(Slot& slot, Slot::Death death, const std::string& how) {
+    const auto now = std::chrono::steady_clock::now();
+    if (death == Slot::Death::loading) health_.died_loading(slot.file().id, how, now);
+    if (death == Slot::Death::answering) health_.died_answering(slot.file().id, now);
 }
 
 void Supervisor::Impl::answer_ready(Slot& slot, OnLoaded done) {
@@ -331,6 +367,12 @@ bool Supervisor::is_loaded(const std::string& id) const {
     const Slot* slot = impl_->find(id);
     return slot != nullptr && slot->state() == State::ready;
 }
+
+const std::map<std::string, std::string>& Supervisor::quarantined() const {
+    return impl_->health().quarantined();
+}
+
+void Supervisor::forget(const std::string& id) { impl_->health().forget(id); }
 
 Result<void> Supervisor::submit(const std::string& id, std::uint64_t generation,
                                 const wire::Generate& request, ReplySink& sink) {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,11 +29,19 @@ struct Config {
     std::chrono::milliseconds stop_time{
         5'000};  // a worker that was asked to end is killed after it
     std::chrono::milliseconds load_time{600'000};  // longest load
+    // A worker that says nothing for so long while somebody waits for it is killed. It is asked for
+    // a sign of life before.
+    std::chrono::milliseconds silence_time{30'000};
+    std::chrono::milliseconds death_window{60'000};  // over which deaths are counted; see health.h
     int max_loaded = 2;
     // Lines that a worker wrote to its error stream, made printable and cut to 1000 bytes.
     std::function<void(std::string_view model, std::string_view line)> on_worker_line;
     // The list of loaded models or the state of one has changed.
     std::function<void()> on_change;
+    // Models that an earlier run quarantined, with the reason, and what to do when that changes
+    // (an empty reason: lifted).
+    std::map<std::string, std::string> quarantined;
+    std::function<void(const std::string& id, const std::string& reason)> on_quarantine;
 };
 
 // A model as files on disk, and how to load it. Workers are keyed by `id`; a model that is loaded
@@ -41,6 +50,7 @@ struct ModelFile {
     std::string id;
     std::string path;  // opened when the worker starts
     wire::Load options;
+    bool force = false;  // load it even when it is quarantined; a success lifts that
 };
 
 enum class State : std::uint8_t { waiting, loading, ready, stopping };
@@ -54,8 +64,8 @@ struct LoadedModel {
     wire::ModelInfo info;  // empty until ready
     wire::Sandbox sandbox;
     double load_ms = 0;
-    std::uint64_t resident_bytes = 0;  // Rss of /proc/<pid>/smaps_rollup
-    std::uint64_t private_bytes = 0;   // Private_Clean + Private_Dirty of the same
+    std::uint64_t resident_bytes = 0;  // VmRSS of /proc/<pid>/status
+    std::uint64_t private_bytes = 0;   // RssAnon of the same
     int generations = 0;               // running or waiting in it
     std::chrono::milliseconds unused{0};
     wire::Stats stats;
@@ -69,6 +79,9 @@ public:
     virtual void on_delta(wire::Delta delta) = 0;
     virtual void on_done(wire::Done done) = 0;
     virtual void on_failed(Error error) = 0;
+    // The worker is gone: in place of on_failed. What was sent holds, and the rest may be asked of
+    // the next worker.
+    virtual void on_lost(Error error) { on_failed(std::move(error)); }
 };
 
 // What a loaded model is asked besides generations.
@@ -88,7 +101,7 @@ public:
 
     // Answers when the model is ready; callers that come while it loads share the load. busy: all
     // places are taken by models that work. not_found, io_failed: the file. worker_died, timed_out:
-    // the process. Else the worker's own error.
+    // the process. quarantined: loading it did harm before. Else the worker's own error.
     void ensure_loaded(const ModelFile& file, OnLoaded done);
     // Loads the model when needed, then asks it. busy: too many questions wait. Else errors as of
     // ensure_loaded, and the worker's own.
@@ -105,6 +118,10 @@ public:
     // As list(), at once and without asking: the numbers are those of the last list(), and private
     // memory (which is slow to find out) is 0.
     std::vector<LoadedModel> glance() const;
+    // Models that are not loaded but by force, and why.
+    const std::map<std::string, std::string>& quarantined() const;
+    // Forgets what the model did: it is removed.
+    void forget(const std::string& id);
 
     // Hands a generation to a model that is ready (call it from OnLoaded). `generation` is unique
     // among all that run.

@@ -1,16 +1,21 @@
-// The main thread reads frames and hands them to the engine; answers go through the outbox.
+// The main thread reads frames and hands them to the engine; answers go through the outbox. The
+// model is loaded on thread "hearth-loader", so that the daemon always gets a sign of life.
 #include "daemon/worker/serve.h"
 
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "daemon/worker/convert.h"
@@ -46,7 +51,7 @@ bool send(std::uint64_t request, const wire::FromWorker& message) {
 class Server {
 public:
     explicit Server(wire::Sandbox sandbox) : sandbox_(std::move(sandbox)), outbox_(send) {}
-    ~Server() { unload(); }
+    ~Server();
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
@@ -63,13 +68,24 @@ private:
     void take(std::uint64_t request, wire::Detokenize question) { reply(request, question); }
     template <typename Question>
     void reply(std::uint64_t request, Question& question);
-    void unload();
+    void load(std::uint64_t request, const wire::Load& load);
 
     wire::Sandbox sandbox_;
     Outbox outbox_;
-    std::unique_ptr<Engine> engine_;  // after the outbox, to which it sends
+    std::unique_ptr<Engine> engine_;        // after the outbox, to which it sends
+    std::atomic<Engine*> ready_ = nullptr;  // engine_, when the loader is through with it
+    std::atomic<bool> is_loading_ = false;
     bool is_ending_ = false;
+    std::thread loader_;
 };
+
+Server::~Server() {
+    // Nobody wants a half-loaded model, and a load cannot be interrupted.
+    if (is_loading_) _exit(0);
+    if (loader_.joinable()) loader_.join();
+    outbox_.set_canceller(nullptr);
+    engine_.reset();
+}
 
 Result<void> Server::run() {
     wire::FrameReader reader;
@@ -89,16 +105,27 @@ Result<std::unique_ptr<Engine>> open_engine(const wire::Load& load) {
     return Engine::open(std::move(file), options);
 }
 
-void Server::take(std::uint64_t request, wire::Load load) {
+void Server::take(std::uint64_t request, wire::Load order) {
+    if (loader_.joinable())
+        return outbox_.say(request, wire::Failed{{ErrorCode::bad_input, "loaded twice"}});
+    is_loading_ = true;
+    loader_ = std::thread([this, request, order = std::move(order)] { load(request, order); });
+    pthread_setname_np(loader_.native_handle(), "hearth-loader");
+}
+
+void Server::load(std::uint64_t request, const wire::Load& load) {
     const auto begin = std::chrono::steady_clock::now();
-    if (engine_) return outbox_.say(request, wire::Failed{{ErrorCode::bad_input, "loaded twice"}});
     auto engine = open_engine(load);
     if (!engine) {
-        is_ending_ = true;
-        return outbox_.say(request, wire::Failed{engine.error()});
+        outbox_.say(request, wire::Failed{engine.error()});
+        is_loading_ = false;
+        shutdown(kSocket, SHUT_RD);  // the main thread sees the end of its frames, and ends
+        return;
     }
     engine_ = *std::move(engine);
     outbox_.set_canceller([this](std::uint64_t generation) { engine_->cancel(generation); });
+    ready_ = engine_.get();
+    is_loading_ = false;
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     outbox_.say(request, wire::Ready{.model = from_engine(engine_->info()),
                                      .sandbox = sandbox_,
@@ -113,14 +140,16 @@ void Server::take(std::uint64_t request, wire::Generate message) {
     outbox_.open(request, message.credit, message.logprobs);
     auto converted = to_request(std::move(message));
     if (!converted) return outbox_.refuse(request, converted.error());
-    if (!engine_) return outbox_.refuse(request, {ErrorCode::internal, "no model is loaded"});
-    const auto submitted = engine_->submit(request, *std::move(converted), outbox_);
+    Engine* engine = ready_;
+    if (engine == nullptr)
+        return outbox_.refuse(request, {ErrorCode::internal, "no model is loaded"});
+    const auto submitted = engine->submit(request, *std::move(converted), outbox_);
     if (!submitted) outbox_.refuse(request, submitted.error());
 }
 
 void Server::take(std::uint64_t request, wire::Cancel) {
     outbox_.drop(request);
-    if (engine_) engine_->cancel(request);
+    if (Engine* engine = ready_) engine->cancel(request);
 }
 
 void Server::take(std::uint64_t request, wire::Credit credit) {
@@ -130,27 +159,33 @@ void Server::take(std::uint64_t request, wire::Credit credit) {
 void Server::take(std::uint64_t, wire::Shutdown) { is_ending_ = true; }
 
 void Server::take(std::uint64_t request, wire::StatsRequest) {
-    outbox_.say(request, engine_ ? from_engine(engine_->stats()) : wire::Stats{});
+    const Engine* engine = ready_;
+    outbox_.say(request, engine != nullptr ? from_engine(engine->stats()) : wire::Stats{});
 }
 
 template <typename Question>
 void Server::reply(std::uint64_t request, Question& question) {
-    if (!engine_)
+    const Engine* engine = ready_;
+    if (engine == nullptr)
         return outbox_.say(request, wire::Failure{{ErrorCode::internal, "no model is loaded"}});
-    auto tokens = answer(*engine_, std::move(question));
+    auto tokens = answer(*engine, std::move(question));
     if (!tokens) return outbox_.say(request, wire::Failure{std::move(tokens).error()});
     outbox_.say(request, *std::move(tokens));
 }
 
-void Server::unload() {
-    outbox_.set_canceller(nullptr);
-    engine_.reset();
+// False when the daemon ended before the kernel was asked to tell.
+bool has_daemon() {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (getsockopt(kSocket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return true;
+    return peer.pid == 0 || peer.pid == getppid();
 }
 
 }  // namespace
 
 int serve() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!has_daemon()) return 0;
     setpriority(PRIO_PROCESS, 0, kNice);
     std::ofstream("/proc/self/oom_score_adj") << kOutOfMemoryScore;
     auto sandbox = enter_sandbox();

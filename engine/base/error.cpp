@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-constexpr std::array<std::pair<ErrorCode, std::string_view>, 26> kNames = {{
+constexpr std::array<std::pair<ErrorCode, std::string_view>, 27> kNames = {{
     {ErrorCode::bad_input, "bad_input"},
     {ErrorCode::not_found, "not_found"},
     {ErrorCode::busy, "busy"},
@@ -29,6 +29,7 @@ constexpr std::array<std::pair<ErrorCode, std::string_view>, 26> kNames = {{
     {ErrorCode::invalid_utf8, "invalid_utf8"},
     {ErrorCode::device_failed, "device_failed"},
     {ErrorCode::worker_died, "worker_died"},
+    {ErrorCode::quarantined, "quarantined"},
     {ErrorCode::shutting_down, "shutting_down"},
     {ErrorCode::timed_out, "timed_out"},
     {ErrorCode::cancelled, "cancelled"},

@@ -31,6 +31,7 @@ enum class ErrorCode : std::uint8_t {
     invalid_utf8,         // text that is not UTF-8
     device_failed,        // the device or its driver failed
     worker_died,          // the process that held the model ended
+    quarantined,          // a model that is not loaded again until somebody asks by force
     shutting_down,        // the daemon is stopping
     timed_out,            // a deadline passed
     cancelled,            // the caller is gone; never logged as an error

@@ -76,6 +76,8 @@ void print_status(const Status& status) {
     for (const std::string& note : status.notes)
         std::cout << "note     " << printable(note) << '\n';
     if (!status.log.empty()) std::cout << "log      " << printable(status.log) << '\n';
+    for (const protocol::Quarantined& model : status.quarantined)
+        std::cout << "quarantined: " << model.id << ": " << printable(model.reason) << '\n';
     if (status.models.empty()) return;
     std::cout << '\n';
     print_loaded(status.models);
@@ -105,9 +107,9 @@ void status(Context& context) {
     print_status(*status);
 }
 
-void load(Context& context, const std::string& id) {
+void load(Context& context, const std::string& id, bool force) {
     if (!ensure_daemon(context)) return;
-    const auto loaded = context.client.load(id);
+    const auto loaded = context.client.load(id, {.force = force});
     if (!loaded) return fail(context, loaded.error());
     if (context.json) return print_json(protocol::to_json(*loaded));
     std::cout << "Loaded " << loaded->id << " in " << static_cast<int>(loaded->load_ms) << " ms ("
@@ -202,8 +204,10 @@ void add_daemon_commands(CLI::App& app, Context& context) {
         std::make_shared<std::string>();  // shared by the options and callbacks of CLI11
     auto* load_command = app.add_subcommand("load", "Load a model before it is asked");
     load_command->add_option("MODEL", *id, "Its id, as in `hearth list`")->required();
+    const auto force = std::make_shared<bool>(false);  // shared likewise
+    load_command->add_flag("--force", *force, "Even when it is quarantined");
     load_command->add_flag("--json", context.json, "Print JSON");
-    load_command->callback([&context, id] { load(context, *id); });
+    load_command->callback([&context, id, force] { load(context, *id, *force); });
 
     auto* unload_command = app.add_subcommand("unload", "Free a model's memory");
     unload_command->add_option("MODEL", *id, "Its id")->required();

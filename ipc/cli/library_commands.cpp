@@ -14,6 +14,7 @@ using protocol::ModelEntry;
 std::string state_of(const ModelEntry& model) {
     if (!model.unsupported.empty()) return "cannot run";
     if (model.state != "ok") return "file " + model.state;
+    if (!model.quarantined.empty()) return "quarantined";
     return model.loaded ? "loaded" : "";
 }
 
@@ -62,6 +63,9 @@ void show(Context& context, const std::string& id) {
         std::cout << row[0] << std::string(width + 2 - row[0].size(), ' ') << row[1] << '\n';
     if (!model.unsupported.empty())
         std::cout << "\nThis build cannot run it: " << printable(model.unsupported) << '\n';
+    if (!model.quarantined.empty())
+        std::cout << "\nQuarantined: " << printable(model.quarantined)
+                  << "\nLoad it all the same with: hearth load " << model.id << " --force\n";
 }
 
 struct ImportArguments {

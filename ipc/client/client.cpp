@@ -164,8 +164,10 @@ Result<void> Client::remove_model(const std::string& id) const {
     return without_value(remove(model_target(id)));
 }
 
-Result<protocol::LoadedModel> Client::load(const std::string& id) const {
-    return read_struct(post(model_target(id, "/load"), {}), protocol::read_loaded_model);
+Result<protocol::LoadedModel> Client::load(const std::string& id,
+                                           const protocol::LoadRequest& request) const {
+    return read_struct(post(model_target(id, "/load"), to_json(request)),
+                       protocol::read_loaded_model);
 }
 
 Result<void> Client::unload(const std::string& id) const {

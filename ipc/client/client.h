@@ -58,7 +58,8 @@ public:
     Result<protocol::ModelEntry> model(const std::string& id) const;
     Result<protocol::ImportReply> import_model(const protocol::ImportRequest& request) const;
     Result<void> remove_model(const std::string& id) const;
-    Result<protocol::LoadedModel> load(const std::string& id) const;
+    Result<protocol::LoadedModel> load(const std::string& id,
+                                       const protocol::LoadRequest& request = {}) const;
     Result<void> unload(const std::string& id) const;
     Result<protocol::TokenizeReply> tokenize(const protocol::TokenizeRequest& request) const;
     Result<protocol::DetokenizeReply> detokenize(const protocol::DetokenizeRequest& request) const;

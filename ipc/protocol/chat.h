@@ -41,10 +41,11 @@ struct GenerationOptions {
     bool stream = false;
     bool include_usage = false;  // a last chunk with usage
     bool return_token_ids = false;
-    bool ignore_end = false;       // "ignore_eos": go on past end-of-generation tokens
-    std::string priority = "api";  // "interactive", "api" or "background"
-    std::string client;            // "user": who asks, for people
-    std::string cache_salt;        // requests share prompt state only with the same salt
+    bool ignore_end = false;          // "ignore_eos": go on past end-of-generation tokens
+    std::string priority = "api";     // "interactive", "api" or "background"
+    std::string client;               // "user": who asks, for people
+    std::optional<double> timeout_s;  // above 0 to 86400; then timed_out; the daemon has a default
+    std::string cache_salt;           // requests share prompt state only with the same salt
 };
 
 struct ChatRequest {

@@ -156,6 +156,7 @@ GenerationOptions read_options(Fields& fields) {
     options.ignore_end = fields.flag("ignore_eos").value_or(false);
     read_priority(fields, options);
     options.client = fields.text("user").value_or("");
+    options.timeout_s = fields.number("timeout_s", {0.0, 86400.0, true});
     options.cache_salt = fields.text("cache_salt").value_or("");
     allow_harmless(fields);
     refuse_unserved(fields);
@@ -184,6 +185,7 @@ void write_options(const GenerationOptions& options, json::object& out) {
     put("user", options.client, defaults.client);
     put("cache_salt", options.cache_salt, defaults.cache_salt);
     if (options.seed) out["seed"] = *options.seed;
+    if (options.timeout_s) out["timeout_s"] = *options.timeout_s;
     if (!options.stop.empty()) out["stop"] = json::array(options.stop.begin(), options.stop.end());
     if (options.include_usage) out["stream_options"] = {{"include_usage", true}};
     if (options.logit_bias.empty()) return;

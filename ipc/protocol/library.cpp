@@ -44,6 +44,7 @@ json::object to_json(const ModelEntry& entry) {
                         {"loaded", entry.loaded},
                         {"is_default", entry.is_default}};
     if (!entry.unsupported.empty()) out["unsupported"] = entry.unsupported;
+    if (!entry.quarantined.empty()) out["quarantined"] = entry.quarantined;
     return out;
 }
 
@@ -60,12 +61,23 @@ ModelEntry read_model_entry(Fields& fields) {
     entry.parameters = fields.size("parameters").value_or(0);
     entry.has_chat_template = fields.flag("has_chat_template").value_or(false);
     entry.unsupported = fields.text("unsupported").value_or("");
+    entry.quarantined = fields.text("quarantined").value_or("");
     entry.added = fields.integer("added").value_or(0);
     entry.in_place = fields.flag("in_place").value_or(false);
     entry.state = fields.text("state").value_or("");
     entry.loaded = fields.flag("loaded").value_or(false);
     entry.is_default = fields.flag("is_default").value_or(false);
     return entry;
+}
+
+json::object to_json(const LoadRequest& request) {
+    json::object out;
+    if (request.force) out["force"] = true;
+    return out;
+}
+
+LoadRequest read_load_request(Fields& fields) {
+    return {.force = fields.flag("force").value_or(false)};
 }
 
 json::object to_json(const ImportRequest& request) {

@@ -22,6 +22,7 @@ struct ModelEntry {
     std::uint64_t parameters = 0;
     bool has_chat_template = false;
     std::string unsupported;  // why this build cannot run it; empty when it can
+    std::string quarantined;  // why it is loaded by force only; empty when it is not
     std::int64_t added = 0;   // seconds since 1970
     bool in_place = false;    // the file lies outside Hearth's own folder and stays there
     std::string state;        // "ok", "missing", "changed"
@@ -49,6 +50,12 @@ struct ImportReply {
     std::string placed;    // "hardlink", "reflink", "copy", "in_place"; empty when it existed
 };
 
+struct LoadRequest {
+    bool force = false;  // load it even when it is quarantined
+};
+
+json::object to_json(const LoadRequest& request);
+LoadRequest read_load_request(Fields& fields);
 json::object to_json(const ModelEntry& entry);
 ModelEntry read_model_entry(Fields& fields);
 json::object to_json(const ImportRequest& request);

@@ -39,6 +39,20 @@ TcpStatus read_tcp(Fields& fields) {
     return tcp;
 }
 
+void read_quarantined(Fields& fields, Status& status) {
+    const json::array* list = fields.array("quarantined");
+    if (list == nullptr) return;
+    for (const json::value& value : *list) {
+        const json::object* object = value.if_object();
+        if (object == nullptr)
+            return fields.fail("quarantined", "an entry of 'quarantined' is not an object");
+        Fields reader(*object, "quarantined");
+        status.quarantined.push_back(
+            {reader.required_text("id"), reader.text("reason").value_or("")});
+        fields.adopt(reader);
+    }
+}
+
 }  // namespace
 
 json::object to_json(const LoadedModel& model) {
@@ -113,6 +127,9 @@ json::object to_json(const Status& status) {
     for (const std::string& note : status.notes) notes.emplace_back(note);
     json::array& models = out["models"].emplace_array();
     for (const LoadedModel& model : status.models) models.emplace_back(to_json(model));
+    json::array& quarantined = out["quarantined"].emplace_array();
+    for (const Quarantined& model : status.quarantined)
+        quarantined.emplace_back(json::object{{"id", model.id}, {"reason", model.reason}});
     return out;
 }
 
@@ -138,6 +155,7 @@ Status read_status(Fields& fields) {
     if (const json::array* notes = fields.array("notes"))
         for (const json::value& note : *notes)
             if (const json::string* text = note.if_string()) status.notes.emplace_back(*text);
+    read_quarantined(fields, status);
     const json::array* models = fields.array("models");
     if (models == nullptr) return status;
     for (const json::value& value : *models) {

@@ -48,6 +48,11 @@ struct TcpStatus {
     std::string reason;    // why it is off, or why nobody gets in; empty when all is well
 };
 
+struct Quarantined {
+    std::string id;
+    std::string reason;
+};
+
 struct Status {
     std::string version;
     std::string build;  // equal for equal binaries of hearthd and hearth-worker
@@ -64,6 +69,7 @@ struct Status {
     std::string log;                   // why nothing is logged; empty when all is well
     std::vector<std::string> notes;    // sentences for the user: what is off, and what to do
     std::vector<LoadedModel> models;   // loaded ones
+    std::vector<Quarantined> quarantined;
 };
 
 json::object to_json(const LoadedModel& model);

@@ -204,8 +204,9 @@ std::vector<std::string> listening_addresses(pid_t pid) {
 }
 
 TEST_F(T089, OnlyTheLoopbackAddressIsListenedOn) {
-    if (::geteuid() == 0)
+    if (::geteuid() == 0) {
         EXPECT_EQ(listening_addresses(daemon_.pid()), std::vector<std::string>{"0100007F"});
+    }
     // There is no setting for an address, so nothing else can be asked for.
     const std::vector<std::string> wishes[] = {
         {"--address", "0.0.0.0"}, {"--host", "::"},        {"--bind", "192.168.1.7"},
@@ -235,7 +236,9 @@ TEST(T151, APortInUseLeavesTheUnixSocketAndSaysWhy) {
     EXPECT_NE(status->tcp.reason.find("another program uses 127.0.0.1:" + number),
               std::string::npos)
         << status->tcp.reason;
-    if (::geteuid() == 0) EXPECT_TRUE(listening_addresses(daemon.pid()).empty());
+    if (::geteuid() == 0) {
+        EXPECT_TRUE(listening_addresses(daemon.pid()).empty());
+    }
 }
 
 TEST(T151, ASwitchedOffDoorIsNotOpened) {
@@ -244,7 +247,9 @@ TEST(T151, ASwitchedOffDoorIsNotOpened) {
     ASSERT_TRUE(status);
     EXPECT_FALSE(status->tcp.on);
     EXPECT_NE(status->tcp.reason.find("'tcp'"), std::string::npos);
-    if (::geteuid() == 0) EXPECT_TRUE(listening_addresses(daemon.pid()).empty());
+    if (::geteuid() == 0) {
+        EXPECT_TRUE(listening_addresses(daemon.pid()).empty());
+    }
     EXPECT_FALSE(std::filesystem::exists(daemon.root() / "CONFIG/hearth/token"));
 }
 

@@ -110,6 +110,16 @@ int RunningDaemon::run_another(const std::vector<std::string>& arguments) const 
 
 int RunningDaemon::terminate() {
     ::kill(pid_, SIGTERM);
+    return wait();
+}
+
+void RunningDaemon::kill_hard() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = 0;
+}
+
+int RunningDaemon::wait() {
     int status = 0;
     for (const auto end = Clock::now() + std::chrono::seconds(6); Clock::now() < end;) {
         if (::waitpid(pid_, &status, WNOHANG) == pid_) {

@@ -34,8 +34,14 @@ public:
 
     // Runs another hearthd on the same folders until it ends; its exit code.
     int run_another(const std::vector<std::string>& arguments = {}) const;
-    // SIGTERM, then the exit code; -1 when it does not end within 6 s.
+    // Starts another on the same folders; the caller waits for it.
+    pid_t spawn_another() const { return spawn(arguments_); }
+    // SIGTERM, then wait().
     int terminate();
+    // The exit code; -1 when it does not end within 6 s.
+    int wait();
+    // SIGKILL: nothing is cleaned up.
+    void kill_hard();
     // After terminate(): the same folders, the same arguments.
     void start_again();
     // The id of the imported model.

@@ -84,6 +84,8 @@ protected:
     std::string environment_of_worker() const {
         protocol::CompletionRequest request;
         request.prompts = {"fds"};
+        // The prompts that killed its process let the model rest; by force it does not.
+        EXPECT_TRUE(client().load(client().models()->at(0).id, {.force = true}));
         const auto reply = client().complete(request);
         EXPECT_TRUE(reply);
         return reply ? reply->choices.at(0).text : "";

@@ -55,7 +55,10 @@ class GenerationsTest : public testing::Test {
 protected:
     Client& start(const std::string& model, const std::string& prompt, bool reads = true) {
         Client& client = clients_.emplace_back(generations_, reads);
-        Order order{.model = models_.make(model, model), .request = {}};
+        Order order;
+        order.model = models_.make(model, model);
+        order.time = time_;
+        order.prompt_bytes = bytes_;
         order.request.prompt = wire::TextPrompt{.text = prompt};
         order.request.sampling.seed = seed_;
         client.number = generations_.start(std::move(order), client);
@@ -79,9 +82,14 @@ protected:
     supervise::Models models_;
     boost::asio::io_context io_;
     supervise::Supervisor supervisor_{io_, config()};
-    Generations generations_{io_, supervisor_, {.max_generations = 20, .window = 8}};
+    Generations generations_{
+        io_,
+        supervisor_,
+        {.max_generations = 20, .max_per_model = 15, .max_prompt_bytes = 100, .window = 8}};
     std::list<Client> clients_;
     std::optional<std::uint64_t> seed_;
+    std::chrono::milliseconds time_{0};
+    std::size_t bytes_ = 1;
 };
 
 TEST_F(GenerationsTest, TheModelIsLoadedAndTheAnswerStreams) {
@@ -152,21 +160,113 @@ TEST_F(GenerationsTest, ErrorsOfLoadingAndOfTheRequestArrive) {
     EXPECT_FALSE(refused.accepted);
 }
 
-TEST_F(GenerationsTest, ADeadWorkerIsAnErrorAndTheNextGenerationGetsAFreshOne) {
+TEST_F(GenerationsTest, AGenerationGoesOnInTheNextWorkerWithoutAGap) {
+    seed_ = 7;
+    Client& client = start("ok", "die-once 30");
+    ASSERT_TRUE(wait_for(client));
+    ASSERT_TRUE(client.done) << client.error->message;
+    std::string expected;
+    for (int i = 0; i < 30; ++i) expected += std::to_string(i) + " ";
+    EXPECT_EQ(client.text, expected);
+    EXPECT_EQ(client.deltas, 30U);
+    EXPECT_EQ(client.done->timings.generated_tokens, 30);
+    EXPECT_EQ(client.done->stop_string, "7") << "the second worker got another seed";
+    EXPECT_GT(client.done->timings.generation_ms, 0);
+}
+
+TEST_F(GenerationsTest, WhatWasNotReadCountsAgainstTheNextWorker) {
+    Client& client = start("ok", "die-once 30", /*reads=*/false);
+    EXPECT_TRUE(run_until(io_, [&] { return client.deltas == 8; }));
+    list();
+    EXPECT_EQ(client.deltas, 8U) << "more than the window was in flight";
+    client.is_reading = true;
+    generations_.consumed(client.number, 8);
+    ASSERT_TRUE(wait_for(client));
+    EXPECT_EQ(client.deltas, 30U);
+}
+
+TEST_F(GenerationsTest, AGenerationThatOutlivedAWorkerCanBeCancelledWhileTheNextLoads) {
+    Client& client = start("ok", "die-once 1000000");
+    EXPECT_TRUE(run_until(io_, [&] { return client.deltas == 3; }));
+    generations_.cancel(client.number);
+    Client& next = start("ok", "count 1");
+    ASSERT_TRUE(wait_for(next));
+    EXPECT_EQ(client.deltas, 3U);
+    EXPECT_EQ(generations_.in_flight(), 0);
+}
+
+TEST_F(GenerationsTest, ADeadlineEndsAGenerationAndItsWork) {
+    time_ = std::chrono::milliseconds(50);
+    Client& client = start("ok", "silent 1");
+    ASSERT_TRUE(wait_for(client));
+    EXPECT_EQ(client.error->code, ErrorCode::timed_out);
+    EXPECT_NE(client.error->message.find("timeout_s"), std::string::npos);
+    EXPECT_EQ(list()[0].stats.running, 0);
+    Client& loading = start("hang", "count 1");
+    ASSERT_TRUE(wait_for(loading));
+    EXPECT_EQ(loading.error->code, ErrorCode::timed_out);
+}
+
+class T141 : public GenerationsTest {};
+TEST_F(T141, PromptsInFlightAreLimitedInBytes) {
+    bytes_ = 60;
+    Client& first = start("ok", "silent 1");
+    Client& second = start("ok", "count 1");
+    ASSERT_TRUE(wait_for(second));
+    EXPECT_EQ(second.error->code, ErrorCode::busy);
+    EXPECT_FALSE(first.is_over());
+    generations_.cancel(first.number);
+    bytes_ = 1000;  // alone, a prompt may be larger
+    Client& third = start("ok", "count 1");
+    ASSERT_TRUE(wait_for(third));
+    EXPECT_TRUE(third.done);
+}
+
+class T131 : public GenerationsTest {};
+TEST_F(T131, AModelTakesSoManyAndTheRestIsBusyAtOnceWithTheNumbers) {
+    for (int i = 0; i < 15; ++i) start("ok", "silent 1");
+    Client& one_more = start("ok", "count 1");
+    ASSERT_TRUE(wait_for(one_more));
+    EXPECT_EQ(one_more.error->code, ErrorCode::busy);
+    EXPECT_NE(one_more.error->message.find("15"), std::string::npos) << one_more.error->message;
+    Client& elsewhere = start("ok2", "count 1");
+    ASSERT_TRUE(wait_for(elsewhere));
+    EXPECT_TRUE(elsewhere.done) << "another model has places of its own";
+}
+
+class T138 : public GenerationsTest {};
+TEST_F(T138, AThousandStartsAndCancelsLeaveNothing) {
+    Client& first = start("ok", "count 1");
+    ASSERT_TRUE(wait_for(first));
+    for (int i = 0; i < 1000; ++i) {
+        Client& client = start("ok", i % 3 == 0 ? "count 1000000" : "silent 1");
+        // A different number of turns of the loop each time: before, while and after it is taken.
+        for (int turn = 0; turn < i % 7; ++turn) {
+            io_.restart();
+            io_.poll_one();
+        }
+        generations_.cancel(client.number);
+    }
+    EXPECT_EQ(generations_.in_flight(), 0);
+    EXPECT_TRUE(run_until(io_, [&] { return list()[0].generations == 0; }));
+    EXPECT_EQ(list()[0].stats.running, 0);
+}
+
+TEST_F(GenerationsTest, AWorkerThatDiesTwiceIsAnErrorAndTheNextGenerationGetsAFreshOne) {
     Client& first = start("ok", "die 5");
     Client& bystander = start("ok", "silent 1");
     ASSERT_TRUE(wait_for(first));
-    ASSERT_TRUE(wait_for(bystander));
     EXPECT_EQ(first.error->code, ErrorCode::worker_died);
-    EXPECT_EQ(first.deltas, 1U);
-    EXPECT_EQ(bystander.error->code, ErrorCode::worker_died);
+    EXPECT_EQ(first.deltas, 2U);
+    EXPECT_EQ(first.text, "0 1 ");
+    generations_.cancel(bystander.number);
     Client& next = start("ok", "count 2");
     ASSERT_TRUE(wait_for(next));
     EXPECT_TRUE(next.done);
 }
 
 TEST_F(GenerationsTest, TooManyAreBusy) {
-    for (int i = 0; i < 20; ++i) start("ok", "silent 1");
+    for (int i = 0; i < 20; ++i) start(i < 10 ? "ok" : "ok2", "silent 1");
     Client& one_more = start("ok", "count 1");
     EXPECT_FALSE(one_more.is_over());
     ASSERT_TRUE(wait_for(one_more));

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +13,8 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ipc/worker/blocking.h"
 #include "ipc/worker/codec.h"
@@ -31,7 +34,8 @@ void say(std::uint64_t request, const FromWorker& message) {
 
 struct Running {
     std::string behaviour;
-    std::uint64_t left = 0;  // deltas to send
+    std::uint64_t left = 0;    // deltas to send
+    std::uint64_t before = 0;  // that another process sent
     std::uint64_t sent = 0;
     std::uint64_t credit = 0;
     std::uint64_t seed = 0;
@@ -41,7 +45,13 @@ std::map<std::uint64_t, Running> running;
 std::string read_model() {
     char text[200];
     const ssize_t count = pread(kModel, text, sizeof text, 0);
-    return count > 0 ? std::string(text, static_cast<std::size_t>(count)) : "";
+    std::string model(text, count > 0 ? static_cast<std::size_t>(count) : 0);
+    // A model that was imported is what its inspection prints: then its name is the behaviour.
+    constexpr std::string_view kName = "\"name\":\"";
+    const std::size_t name = model.find(kName);
+    if (name == std::string::npos) return model;
+    model.erase(0, name + kName.size());
+    return model.substr(0, model.find('"'));
 }
 
 std::string open_descriptors() {
@@ -66,6 +76,7 @@ void load(const Load& message) {
     }
     if (model == "die") std::raise(SIGKILL);
     if (model == "hang") pause();
+    if (model == "stopped") std::raise(SIGSTOP);
     if (model == "garbage") {
         if (!write_frame(kSocket, "this is not a frame, but longer than a header")) _exit(3);
         pause();
@@ -99,10 +110,30 @@ void repeat(std::uint64_t request, const Generate& message) {
     say(request, done);
 }
 
+// The ids of a prompt are its bytes with these two before them, so that a generation which goes on
+// in another process is understood there.
+std::vector<std::int32_t> ids_of(const std::string& text) {
+    std::vector<std::int32_t> ids = {7, 8};
+    if (text.starts_with("die") || text.starts_with("silent"))
+        ids.insert(ids.end(), text.begin(), text.end());
+    return ids;
+}
+
+std::string text_of(const Generate& message) {
+    if (const auto* text = std::get_if<TextPrompt>(&message.prompt)) return text->text;
+    std::string text;
+    const std::vector<std::int32_t>& ids = std::get<IdsPrompt>(message.prompt).ids;
+    for (std::size_t i = 2; i < ids.size(); ++i) text += static_cast<char>(ids[i]);
+    return text;
+}
+
 void generate(std::uint64_t request, const Generate& message) {
-    std::istringstream words(std::get<TextPrompt>(message.prompt).text);
+    const std::string text = text_of(message);
+    std::istringstream words(text);
     Running entry;
     words >> entry.behaviour >> entry.left;
+    entry.before = message.generated.size();
+    entry.left -= std::min(entry.left, entry.before);
     entry.credit = message.credit;
     entry.seed = message.sampling.seed.value_or(0);
     if (entry.behaviour == "refuse") {
@@ -110,7 +141,8 @@ void generate(std::uint64_t request, const Generate& message) {
     }
     if (entry.behaviour == "early") return say(request, Delta{});
     if (entry.behaviour == "stray") return say(request + 1, Accepted{1, {7}});
-    say(request, Accepted{2, {7, 8}});
+    const std::vector<std::int32_t> ids = ids_of(text);
+    say(request, Accepted{static_cast<std::int32_t>(ids.size()), ids});
     if (entry.behaviour == "twice") return say(request, Accepted{2, {7, 8}});
     if (entry.behaviour == "jump") return say(request, Delta{.number = 5, .text = "x"});
     if (entry.behaviour == "flood") entry.credit = 1000;
@@ -128,9 +160,13 @@ bool step() {
     for (auto it = running.begin(); it != running.end();) {
         Running& entry = it->second;
         if (entry.behaviour == "die" && entry.sent == 1) std::raise(SIGKILL);
+        if (entry.behaviour == "die-once" && entry.before == 0 && entry.sent == 3)
+            std::raise(SIGKILL);
+        if (entry.behaviour == "die-silent") raise(SIGSTOP);
         if (entry.behaviour != "silent" && entry.left > 0 && entry.credit > 0) {
-            say(it->first,
-                Delta{.number = entry.sent, .text = std::to_string(entry.sent) + " ", .ids = {1}});
+            say(it->first, Delta{.number = entry.sent,
+                                 .text = std::to_string(entry.before + entry.sent) + " ",
+                                 .ids = {1}});
             ++entry.sent;
             --entry.left;
             --entry.credit;
@@ -158,6 +194,10 @@ void take(std::uint64_t request, const ToWorker& message) {
     }
     if (std::holds_alternative<Cancel>(message)) {
         if (running.erase(request) > 0) say(request, Done{.reason = FinishReason::cancelled});
+    }
+    if (const auto* question = std::get_if<Detokenize>(&message)) {
+        if (question->ids.empty()) std::raise(SIGKILL);
+        say(request, Tokens{.text = std::to_string(question->ids.size()), .ids = {}, .pieces = {}});
     }
     if (std::holds_alternative<StatsRequest>(message)) {
         say(0, Stats{.running = static_cast<int>(running.size()), .steps = 42});

@@ -164,30 +164,40 @@ TEST_F(ServeTest, TheWorkerIsConfinedAndHoldsNoFileOpen) {
     EXPECT_TRUE(models[0].sandbox.landlock > 0 || !models[0].sandbox.missing.empty());
     const std::string proc = "/proc/" + std::to_string(models[0].pid);
     std::set<std::string> open;
-    for (const auto& entry : std::filesystem::directory_iterator(proc + "/fd")) {
+    std::error_code failed;
+    for (const auto& entry : std::filesystem::directory_iterator(proc + "/fd", failed)) {
         open.insert(entry.path().filename());
     }
-    EXPECT_EQ(open, (std::set<std::string>{"0", "1", "2", "3"}));
+    // A worker is closed to other programs of its user (T160); root sees it.
+    if (geteuid() == 0) {
+        EXPECT_EQ(open, (std::set<std::string>{"0", "1", "2", "3"}));
+    } else {
+        EXPECT_EQ(failed, std::errc::permission_denied);
+    }
     std::ifstream status(proc + "/status");
     const std::string text((std::istreambuf_iterator<char>(status)), {});
     EXPECT_THAT(text, HasSubstr("Seccomp:\t2"));
     EXPECT_THAT(text, HasSubstr("NoNewPrivs:\t1"));
 }
 
-TEST_F(ServeTest, AKilledWorkerIsReplacedAndAnswersTheSame) {
-    Client& before = start(request({3, 4, 5}, 10, 7));
+TEST_F(ServeTest, AKilledWorkerIsReplacedAndItsAnswersGoOnAsIfNothingWere) {
+    Client& before = start(request({3, 4, 5}, 100, 7));
     ASSERT_TRUE(wait_for(before));
     const int pid = list()[0].pid;
     Client& victim = start(request({3, 4, 5}, 100, 7));
-    victim.generations = nullptr;
+    victim.generations = nullptr;  // so that it cannot be through before the kill
     EXPECT_TRUE(run_until(io_, [&] { return !victim.ids.empty(); }));
     kill(pid, SIGKILL);
+    victim.generations = &generations_;
+    generations_.consumed(victim.number, 64);
     ASSERT_TRUE(wait_for(victim));
-    ASSERT_TRUE(victim.error);
-    EXPECT_EQ(victim.error->code, ErrorCode::worker_died);
+    ASSERT_TRUE(victim.done) << victim.error->message;
+    EXPECT_EQ(victim.ids, before.ids);
+    EXPECT_EQ(victim.text, before.text);
+    EXPECT_EQ(victim.done->timings.generated_tokens, 100);
     Client& after = start(request({3, 4, 5}, 10, 7));
     ASSERT_TRUE(wait_for(after));
-    EXPECT_EQ(after.ids, before.ids);
+    EXPECT_EQ(after.ids, std::vector(before.ids.begin(), before.ids.begin() + 10));
     EXPECT_NE(list()[0].pid, pid);
 }
 

@@ -391,7 +391,8 @@ TEST_F(ChangedEngineTest, WithoutAUsableTemplateChatsFailAndTextIsAnswered) {
     }
 }
 
-TEST_F(ChangedEngineTest, WeightsFullOfNanAreANumericErrorAndNeverText) {
+class T023 : public ChangedEngineTest {};
+TEST_F(T023, WeightsFullOfNanAreANumericErrorAndNeverText) {
     const auto engine = open_changed({.edit = [](std::vector<testing::EditableTensor>& tensors) {
         for (auto& tensor : tensors)
             if (tensor.plan.name == "blk.1.ffn_down.weight")

@@ -62,7 +62,7 @@ TEST(MemoryPlan, AContextBeyondTrainingIsRefusedWithBothNumbers) {
     EXPECT_THAT(plan.error().message, ::testing::HasSubstr("2048"));
 }
 
-TEST(MemoryPlan, WeightsThatDoNotFitAreRefusedWithBothNumbers) {
+TEST(T024, WeightsThatDoNotFitAreRefusedWithBothNumbers) {
     EXPECT_TRUE(check_weights_fit(kGiB, kGiB));
     const auto refused = check_weights_fit(3 * kGiB, 2 * kGiB);
     ASSERT_FALSE(refused);

@@ -233,6 +233,19 @@ TEST(Scheduler, RandomTrafficStaysWithinTheBudgetAndEverybodyFinishes) {
     }
 }
 
+TEST(T139, AnUrgentPromptIsReadBetweenTheChunksOfALongOne) {
+    World world;
+    world.budget.rows = 64;
+    world.arrive({.id = 1, .priority = Class::api, .known = 5000});
+    world.carry_out(world.decide());
+    world.arrive({.id = 2, .priority = Class::interactive, .known = 20});
+    const Decision decision = world.decide();
+    ASSERT_EQ(decision.batch.size(), 2U);
+    EXPECT_EQ(decision.batch[0].id, 2U);
+    EXPECT_EQ(decision.batch[0].rows, 20);
+    EXPECT_EQ(decision.batch[1].rows, 44) << "the long one goes on with what is left";
+}
+
 // One client sends job after job; every answer takes 20 steps.
 int steps_until_admitted(Class priority, std::uint64_t client, int jobs_ahead) {
     World world;

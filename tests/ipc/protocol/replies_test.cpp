@@ -150,4 +150,29 @@ TEST(ModelEntry, ComesBackAsItWas) {
     EXPECT_EQ(to_json(got), out);
 }
 
+TEST(Status, QuarantinedModelsComeBackWithTheirReasons) {
+    Status sent;
+    sent.quarantined = {{"a", "it died"}, {"b", ""}};
+    const json::object object = to_json(sent);
+    Fields fields(object);
+    const Status got = read_status(fields);
+    EXPECT_FALSE(fields.failure());
+    ASSERT_EQ(got.quarantined.size(), 2U);
+    EXPECT_EQ(got.quarantined[0].id, "a");
+    EXPECT_EQ(got.quarantined[0].reason, "it died");
+}
+
+TEST(LoadRequest, IsByForceOnlyWhenItSaysSo) {
+    const auto read = [](const json::object& object) {
+        Fields fields(object);
+        const LoadRequest request = read_load_request(fields);
+        return fields.failure() ? "wrong " + fields.failure()->param
+                                : std::string(request.force ? "by force" : "plain");
+    };
+    EXPECT_EQ(read({}), "plain");
+    EXPECT_EQ(read(to_json(LoadRequest{})), "plain");
+    EXPECT_EQ(read(to_json(LoadRequest{.force = true})), "by force");
+    EXPECT_EQ(read({{"force", 1}}), "wrong force");
+}
+
 }  // namespace
