@@ -132,8 +132,8 @@ void EngineLoop::run_step() {
                          .tokens = ids.subspan(static_cast<std::size_t>(computed),
                                                static_cast<std::size_t>(part.rows)),
                          .sampled = is_last ? 1 : 0});
-        if (!is_last || part.rows > 1)
-            counted_.prompt_tokens += static_cast<std::uint64_t>(part.rows);
+        counted_.prompt_tokens +=
+            static_cast<std::uint64_t>(std::clamp(sequence.job.prompt - computed, 0, part.rows));
     }
     ++counted_.steps;
     if (const auto result = runner_.step(parts); !result) {

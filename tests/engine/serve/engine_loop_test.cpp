@@ -242,5 +242,14 @@ TEST(EngineLoop, CountsItsWork) {
     EXPECT_EQ(stats.preemptions, 0U);
 }
 
+TEST(EngineLoop, CountsAPromptOfOneToken) {
+    Served served;
+    Job shortest = job(1);
+    shortest.ids.resize(1);
+    shortest.prompt = 1;
+    served.answer(std::move(shortest), 3);
+    EXPECT_EQ(served.loop().stats().prompt_tokens, 1U);
+}
+
 }  // namespace
 }  // namespace hearth::serve
