@@ -65,6 +65,26 @@ TEST(T157, OnlyTheDescriptorsAndVariablesThatAreMeantReachAWorker) {
     for (const int number : descriptors_of(worker)) EXPECT_LE(number, 4) << number;
 }
 
+// T119: while it loads and after, a worker holds its streams, its socket and at most the model.
+TEST(T119, AWorkerHoldsNoDatabaseNoTokenNoLockAndNoOtherSocket) {
+    if (::geteuid() != 0) GTEST_SKIP() << kClosed;
+    const RunningDaemon daemon;
+    daemon.import(tiny_model_path(), "tiny");
+    ASSERT_TRUE(daemon.client().load("tiny"));
+    const pid_t worker = daemon.client().status().value().models.at(0).pid;
+    int sockets = 0;
+    for (const int number : descriptors_of(worker)) {
+        const std::string link =
+            "/proc/" + std::to_string(worker) + "/fd/" + std::to_string(number);
+        const std::string what = fs::read_symlink(link);
+        sockets += what.starts_with("socket:") ? 1 : 0;
+        const bool is_meant =
+            what == "/dev/null" || what.starts_with("pipe:") || what.starts_with("socket:");
+        EXPECT_TRUE(is_meant) << number << " is " << what;
+    }
+    EXPECT_EQ(sockets, 1);
+}
+
 TEST(T157, EveryDescriptorOfTheDaemonClosesOnExec) {
     if (::geteuid() != 0) GTEST_SKIP() << kClosed;
     const RunningDaemon daemon({.worker = FAKE_WORKER, .arguments = {}});

@@ -407,6 +407,35 @@ TEST_F(T023, WeightsFullOfNanAreANumericErrorAndNeverText) {
     EXPECT_EQ(engine->stats().running, 0);
 }
 
+// One token's embedding is no number. Whoever reads it fails; others get what they get alone.
+class T166 : public ChangedEngineTest {};
+TEST_F(T166, OneSequenceWithoutNumbersLeavesTheOthersAsTheyAre) {
+    const auto engine = open_changed({.edit = [&](std::vector<testing::EditableTensor>& tensors) {
+        for (auto& tensor : tensors)
+            if (tensor.plan.name == "token_embd.weight") {
+                const std::size_t row = tensor.data.size() / tensor.plan.dims.at(1);
+                std::memset(tensor.data.data() + 300 * row, 0xff, row);
+            }
+    }});
+    Collector alone;
+    ASSERT_TRUE(engine->submit(1, text_request("Hello", 12), alone));
+    alone.wait();
+    ASSERT_TRUE(alone.done());
+    GenerateRequest poisoned = text_request("", 12);
+    poisoned.prompt = IdsPrompt{{5, 6, 300, 7}};
+    for (std::uint64_t round = 0; round < 5; ++round) {
+        Collector good;
+        Collector bad;
+        ASSERT_TRUE(engine->submit(10 + 2 * round, text_request("Hello", 12), good));
+        ASSERT_TRUE(engine->submit(11 + 2 * round, poisoned, bad));
+        good.wait();
+        bad.wait();
+        ASSERT_TRUE(bad.error());
+        EXPECT_EQ(bad.error()->code, ErrorCode::numeric_error);
+        EXPECT_EQ(good.ids(), alone.ids());
+    }
+}
+
 TEST_F(ChangedEngineTest, AVocabularyThatIsNotTheEmbeddingsIsRefused) {
     testing::write_changed(testing::tiny_model_path(), path_,
                            {.keys = {{"llama.vocab_size", std::nullopt}},
