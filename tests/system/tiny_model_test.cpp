@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/support/paths.h"
-#include "tests/system/running_daemon.h"
+#include "tests/system/tiny_daemon.h"
 
 using namespace hearth;
 using namespace hearth::testing;
@@ -15,16 +15,8 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-// One daemon for all tests of this file: each leaves it as it found it.
-class TinyModelTest : public ::testing::Test {
+class TinyModelTest : public TinyDaemonTest {
 protected:
-    static void SetUpTestSuite() {
-        daemon_ = std::make_unique<RunningDaemon>();
-        daemon_->import(tiny_model_path(), "tiny");
-    }
-    static void TearDownTestSuite() { daemon_.reset(); }
-
-    static const client::Client& client() { return daemon_->client(); }
     static protocol::ChatRequest chat(const std::string& text, int max_tokens = 24) {
         protocol::ChatRequest request;
         request.messages = {{{"role", "user"}, {"content", text}}};
@@ -63,8 +55,6 @@ protected:
         const auto now = status();
         return now.running == 0 && (now.models.empty() || now.models[0].running == 0);
     }
-
-    static inline std::unique_ptr<RunningDaemon> daemon_;
 };
 
 TEST_F(TinyModelTest, TheModelIsListedWithWhatIsInItsFile) {

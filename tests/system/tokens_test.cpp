@@ -5,22 +5,15 @@
 #include <boost/json/parse.hpp>
 
 #include "tests/support/paths.h"
-#include "tests/system/running_daemon.h"
+#include "tests/system/tiny_daemon.h"
 
 using namespace hearth;
 using namespace hearth::testing;
 
 namespace {
 
-class TokensTest : public ::testing::Test {
+class TokensTest : public TinyDaemonTest {
 protected:
-    static void SetUpTestSuite() {
-        daemon_ = std::make_unique<RunningDaemon>();
-        daemon_->import(tiny_model_path(), "tiny");
-    }
-    static void TearDownTestSuite() { daemon_.reset(); }
-
-    static const client::Client& client() { return daemon_->client(); }
     static protocol::ChatRequest chat(const std::string& text) {
         protocol::ChatRequest request;
         request.messages = {{{"role", "user"}, {"content", text}}};
@@ -33,8 +26,6 @@ protected:
         EXPECT_TRUE(reply) << reply.error().message;
         return reply ? *std::move(reply) : protocol::TokenizeReply{};
     }
-
-    static inline std::unique_ptr<RunningDaemon> daemon_;
 };
 
 constexpr const char* kText = "The sea, f\u00fcr uns: <|im_start|>\n\n42 \U0001F30A";

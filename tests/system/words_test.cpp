@@ -9,7 +9,7 @@
 #include "engine/text/tokenizer.h"
 #include "tests/support/changed_gguf.h"
 #include "tests/support/paths.h"
-#include "tests/system/running_daemon.h"
+#include "tests/system/tiny_daemon.h"
 
 using namespace hearth;
 using namespace hearth::testing;
@@ -26,15 +26,8 @@ struct Answer {
     bool operator==(const Answer&) const = default;
 };
 
-class WordsTest : public ::testing::Test {
+class WordsTest : public TinyDaemonTest {
 protected:
-    static void SetUpTestSuite() {
-        daemon_ = std::make_unique<RunningDaemon>();
-        daemon_->import(tiny_model_path(), "tiny");
-    }
-    static void TearDownTestSuite() { daemon_.reset(); }
-    static const client::Client& client() { return daemon_->client(); }
-
     // A copy of the tiny model whose template is `source`.
     static void import_with_template(const std::string& name, const std::string& source) {
         const std::string path = daemon_->root() / (name + ".gguf");
@@ -107,8 +100,6 @@ protected:
         EXPECT_EQ(ids.size(), bytes.size());
         return ids;
     }
-
-    static inline std::unique_ptr<RunningDaemon> daemon_;
 };
 class T031 : public WordsTest {};
 class T032 : public WordsTest {};
