@@ -67,7 +67,8 @@ void print_status(const Status& status) {
               << "socket   " << printable(status.socket) << '\n'
               << "TCP      " << tcp_words(status.tcp) << '\n'
               << "models   " << status.installed << " installed, " << status.models.size()
-              << " loaded, " << status.running << " requests running\n"
+              << " loaded\n"
+              << "requests " << status.running << " running\n"
               << "unload   "
               << (status.idle_unload_s > 0
                       ? "after " + human_seconds(status.idle_unload_s) + " without use"

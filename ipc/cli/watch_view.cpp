@@ -66,9 +66,9 @@ void WatchView::apply(const client::ServerEvent& event, const boost::json::value
     if (event.name == events::kSnapshot) {
         state_ = read_from(data, protocol::read_snapshot);
         line_ = "hearthd " + state_.status.version + ", pid " + std::to_string(state_.status.pid) +
-                ": " + std::to_string(state_.models.size()) + " models installed, " +
-                std::to_string(state_.status.models.size()) + " loaded, " +
-                std::to_string(state_.generations.size()) + " requests running";
+                "; models: " + std::to_string(state_.models.size()) + " installed, " +
+                std::to_string(state_.status.models.size()) +
+                " loaded; requests: " + std::to_string(state_.generations.size()) + " running";
     } else if (event.name == events::kMetrics) {
         sample_ = read_from(data, protocol::read_metrics_sample);
     } else if (event.name == events::kModelState) {
@@ -125,8 +125,8 @@ void WatchView::add_head(std::vector<std::string>& lines) const {
     const protocol::Status& status = state_.status;
     lines.push_back("hearthd " + printable(status.version) + ", pid " + std::to_string(status.pid) +
                     ", " + human_size(sample_.daemon_resident_bytes) + "; workers " +
-                    human_size(sample_.worker_resident_bytes) + "; " +
-                    std::to_string(state_.models.size()) + " models installed");
+                    human_size(sample_.worker_resident_bytes) +
+                    "; models: " + std::to_string(state_.models.size()) + " installed");
     std::string speed = decimal(sample_.generation_tokens_per_second) + " tokens/s, prompts " +
                         decimal(sample_.prompt_tokens_per_second) + " tokens/s";
     if (sample_.gap_p50_ms && sample_.gap_p95_ms)

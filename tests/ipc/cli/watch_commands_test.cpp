@@ -113,7 +113,7 @@ protected:
 
 TEST_F(WatchTest, APipeGetsOneLineForEachChangeUntilTheDaemonEnds) {
     Program watch(daemon_, {"status", "--watch"});
-    ASSERT_TRUE(watch.says("1 models installed"));
+    ASSERT_TRUE(watch.says("models: 1 installed"));
     complete();
     EXPECT_TRUE(watch.says("tiny: ready\n"));
     EXPECT_TRUE(watch.says("#1 tiny for somebody: length, "));
