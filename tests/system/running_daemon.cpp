@@ -91,6 +91,8 @@ pid_t RunningDaemon::spawn(const std::vector<std::string>& arguments) const {
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    // Not ours: a test program that crashes must not leave its pipe in the hands of a daemon.
+    ::posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_addopen(&actions, 2, errors.c_str(), O_WRONLY | O_CREAT | O_APPEND,
                                        0600);
     pid_t pid = 0;

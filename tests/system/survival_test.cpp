@@ -402,7 +402,7 @@ TEST_F(T159, AHostileWorkerGetsNothingAndHarmsNobody) {
     EXPECT_EQ(log.find("a secret"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(canary + ".new"));
     EXPECT_EQ(text_of(canary), "a secret");
-    const auto& sandbox = daemon.client().status()->models.at(0).sandbox;
+    const protocol::Sandbox sandbox = daemon.client().status()->models.at(0).sandbox;
     EXPECT_TRUE(sandbox.seccomp);
     EXPECT_EQ(sandbox.landlock > 0, sandbox.missing.empty()) << "status tells what is not there";
     // Malformed frames of several kinds, each as the answer to a request.
