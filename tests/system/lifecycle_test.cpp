@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <atomic>
 #include <csignal>
 #include <fstream>
@@ -291,6 +292,46 @@ TEST_F(T131, WhatIsBeyondTheQueueIs429WithRetryAfterAndTheRestFinishes) {
     holder.join();
     request.prompts = {"count 3"};
     EXPECT_TRUE(daemon.client().complete(request));
+}
+
+TEST_F(T131, OfAsManyClientsAsMayConnectEachGetsAnAnswerOrIsToldToComeBack) {
+    RunningDaemon daemon(
+        {.worker = FAKE_WORKER, .arguments = {"--max-sequences", "40", "--max-waiting", "24"}});
+    daemon.import(fake_model_file(daemon, "fake"));
+    const std::string body = R"({"prompt": "count 30"})";
+    const std::string request =
+        "POST /v1/completions HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body;
+    std::vector<client::Connection> clients;
+    for (int i = 0; i < 500; ++i) {
+        auto opened = client::Connection::open(daemon.socket(), -1);
+        ASSERT_TRUE(opened);
+        clients.push_back(*std::move(opened));
+    }
+    for (client::Connection& client : clients) ASSERT_TRUE(client.write_all(request));
+    int answered = 0;
+    int refused = 0;
+    for (client::Connection& client : clients) {
+        std::string reply;
+        std::array<char, 4096> buffer;
+        pollfd wait{client.descriptor(), POLLIN, 0};
+        while (::poll(&wait, 1, 20'000) > 0) {
+            const ssize_t got = ::read(client.descriptor(), buffer.data(), buffer.size());
+            if (got <= 0) break;
+            reply.append(buffer.data(), static_cast<std::size_t>(got));
+        }
+        if (reply.starts_with("HTTP/1.1 200")) {
+            EXPECT_THAT(reply, HasSubstr("28 29 "));
+            ++answered;
+        } else {
+            EXPECT_TRUE(reply.starts_with("HTTP/1.1 429")) << reply.substr(0, 200);
+            EXPECT_THAT(reply, HasSubstr("\r\nRetry-After: 1\r\n"));
+            ++refused;
+        }
+    }
+    EXPECT_GE(answered, 64);
+    EXPECT_EQ(answered + refused, 500);
+    EXPECT_TRUE(becomes_true([&] { return daemon.client().status()->running == 0; }));
 }
 
 // ---- the configuration file ----
