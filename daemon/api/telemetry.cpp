@@ -7,6 +7,7 @@
 #include "daemon/api/status_parts.h"
 #include "engine/base/log.h"
 #include "engine/base/utf8.h"
+#include "ipc/worker/codec.h"
 
 namespace hearth::api {
 namespace {
@@ -23,30 +24,6 @@ std::uint64_t first_number() {
     constexpr std::uint64_t kChangesPerMillisecond = 1000;
     return static_cast<std::uint64_t>(std::max<std::int64_t>(milliseconds, 1)) *
            kChangesPerMillisecond;
-}
-
-std::string_view word(wire::Priority priority) {
-    switch (priority) {
-        case wire::Priority::interactive:
-            return "interactive";
-        case wire::Priority::api:
-            return "api";
-        case wire::Priority::background:
-            return "background";
-    }
-    return "";
-}
-
-std::string_view word(wire::FinishReason reason) {
-    switch (reason) {
-        case wire::FinishReason::stop:
-            return "stop";
-        case wire::FinishReason::length:
-            return "length";
-        case wire::FinishReason::cancelled:
-            return "cancelled";
-    }
-    return "";
 }
 
 double milliseconds(std::chrono::steady_clock::duration time) {
@@ -117,7 +94,7 @@ void Telemetry::on_started(std::uint64_t generation, const generate::Order& orde
     live.info.generation = generation;
     live.info.model = order.model.id;
     live.info.client = repair_utf8(order.request.client.substr(0, kMaxClient));
-    live.info.priority = word(order.request.priority);
+    live.info.priority = to_string(order.request.priority);
     live.info.state = "waiting";
     events_.publish(events::kGenerationStarted, to_json(live.info));
     sampler_.mark("start", live.info.model);
@@ -157,7 +134,7 @@ void Telemetry::on_done(std::uint64_t generation, const wire::Done& done) {
     const auto found = live_.find(generation);
     if (found == live_.end()) return;
     protocol::GenerationInfo& info = found->second.info;
-    info.state = word(done.reason);
+    info.state = to_string(done.reason);
     info.cached_tokens = done.timings.cached_tokens;
     info.queue_ms = done.timings.queue_ms;
     info.prompt_ms = done.timings.prompt_ms;

@@ -76,12 +76,8 @@ private:
     static json::value value_of(double number) { return std::isfinite(number) ? number : 0.0; }
     static json::value value_of(const json::object& object) { return object; }
     static json::value value_of(ErrorCode code) { return json::string(to_string(code)); }
-    static json::value value_of(Priority priority) {
-        return json::string(kPriorities[static_cast<std::size_t>(priority)]);
-    }
-    static json::value value_of(FinishReason reason) {
-        return json::string(kFinishReasons[static_cast<std::size_t>(reason)]);
-    }
+    static json::value value_of(Priority priority) { return json::string(to_string(priority)); }
+    static json::value value_of(FinishReason reason) { return json::string(to_string(reason)); }
     static json::value value_of(const std::optional<std::uint64_t>& number) {
         return number ? json::value(*number) : json::value(nullptr);
     }
@@ -342,6 +338,14 @@ Result<ToWorker> decode_to_worker(const Frame& frame) {
 
 Result<FromWorker> decode_from_worker(const Frame& frame) {
     return decode_any<FromWorker>(frame, FromWorkerKinds{});
+}
+
+std::string_view to_string(Priority priority) {
+    return kPriorities[static_cast<std::size_t>(priority)];
+}
+
+std::string_view to_string(FinishReason reason) {
+    return kFinishReasons[static_cast<std::size_t>(reason)];
 }
 
 }  // namespace hearth::wire

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "engine/base/result.h"
 #include "ipc/worker/frames.h"
@@ -18,5 +19,9 @@ Result<std::string> encode(std::uint64_t request, const FromWorker& message);
 
 Result<ToWorker> decode_to_worker(const Frame& frame);
 Result<FromWorker> decode_from_worker(const Frame& frame);
+
+// The words that stand for them in a frame, and wherever else they are written.
+std::string_view to_string(Priority priority);
+std::string_view to_string(FinishReason reason);
 
 }  // namespace hearth::wire
