@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "ipc/cli/commands.h"
+#include "ipc/cli/describe.h"
 #include "ipc/cli/output.h"
 
 namespace {
@@ -24,6 +25,7 @@ int run(int argc, char** argv) {
     hearth::cli::add_token_commands(app, context);
     hearth::cli::add_watch_commands(app, context);
     hearth::cli::add_tool_commands(app, context);
+    hearth::cli::add_describe_commands(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
