@@ -13,7 +13,8 @@ die() {
 build_packages=(g++ cmake ninja-build ccache pkg-config git ca-certificates python3 python3-pip
     libboost1.81-dev libboost-json1.81-dev libsqlite3-dev libspdlog-dev libutf8proc-dev
     libseccomp-dev libcli11-dev libedit-dev libtomlplusplus-dev libssl-dev)
-test_packages=(libgtest-dev libgmock-dev curl python3-venv zsh fish groff-base)
+test_packages=(libgtest-dev libgmock-dev curl python3-venv zsh fish groff-base man-db
+    dpkg-dev systemd)
 check_packages=(clang-19 clang-format-19 clang-tidy-19 lld-19 libclang-rt-19-dev)
 
 # install_packages NAME…: what is missing, by apt. Nothing that is installed is ever removed for it.

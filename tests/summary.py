@@ -8,7 +8,9 @@ import ctypes
 import fnmatch
 import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -24,12 +26,22 @@ def has_landlock():
     return ctypes.CDLL(None).syscall(landlock_create_ruleset, None, 0, version_flag) > 0
 
 
+def can_mount_overlay():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("upper", "work", "merged"):
+            (pathlib.Path(folder) / name).mkdir()
+        mount = f"mount -t overlay overlay -o lowerdir=/,upperdir={folder}/upper,workdir={folder}/work {folder}/merged"
+        as_root = [] if os.geteuid() == 0 else ["--map-root-user"]
+        return subprocess.run(["unshare", *as_root, "--mount", "sh", "-c", mount], capture_output=True).returncode == 0
+
+
 CONDITIONS = {
     "no-shared-data": lambda build: not (ROOT.parent / "shared" / "data").is_dir(),
     "no-avx512": lambda build: not cpu_has("avx512f", "avx512bw", "avx512vl", "avx512_vnni"),
     "no-avx2": lambda build: not cpu_has("avx2", "fma", "f16c"),
     "no-landlock": lambda build: not has_landlock(),
     "sanitizer": lambda build: build != "release",
+    "no-overlay": lambda build: not can_mount_overlay(),
     "root": lambda build: os.geteuid() == 0,
     "not-root": lambda build: os.geteuid() != 0,
 }

@@ -65,7 +65,7 @@ constexpr const char* kTail = R"(.SH FILES
 The daemon's socket; without XDG_RUNTIME_DIR it lies in ~/.local/state/hearth/run.
 .TP
 .I ~/.local/share/hearth
-Models, downloads, conversations and the database.
+Models and the database.
 .TP
 .I ~/.config/hearth
 Settings (config.toml) and the token for programs that come in over TCP.
@@ -83,8 +83,7 @@ can be given as HEARTH_NAME.
 .SH EXIT STATUS
 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
 .SH SEE ALSO
-.BR hearthd (1),
-.BR hearth\-desktop (1)
+.BR hearthd (1)
 )";
 
 }  // namespace

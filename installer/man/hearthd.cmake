@@ -1,0 +1,18 @@
+# Writes hearthd(1): the frame in hearthd.1.in, and the settings as `hearthd --help` lists them.
+# cmake -DHEARTHD=… -DVERSION=… -DTEMPLATE=… -DOUTPUT=… -P hearthd.cmake
+execute_process(COMMAND ${HEARTHD} --help OUTPUT_VARIABLE help COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE ";" "\\;" help "${help}")
+string(REGEX MATCHALL "\n  --[^\n]+" lines "${help}")
+set(SETTINGS "")
+foreach(line IN LISTS lines)
+  string(REGEX MATCH "^\n  (--[a-z-]+) +(.*)$" found "${line}")
+  set(name "${CMAKE_MATCH_1}")
+  set(text "${CMAKE_MATCH_2}")
+  string(REPLACE "-" "\\-" name "${name}")
+  string(REPLACE "-" "\\-" text "${text}")
+  string(APPEND SETTINGS "\n.TP\n.B ${name}\n${text}.")
+endforeach()
+if(SETTINGS STREQUAL "")
+  message(FATAL_ERROR "${HEARTHD} --help lists no setting")
+endif()
+configure_file(${TEMPLATE} ${OUTPUT} @ONLY)
