@@ -33,19 +33,16 @@ std::string joined(const std::vector<std::string>& words, const char* between = 
     return text;
 }
 
-// Inside single quotes of a shell; `colons` as zsh wants them in descriptions.
-std::string in_quotes(const std::string& text, bool colons = false) {
+// Inside single quotes of a shell.
+std::string in_quotes(const std::string& text) {
     std::string out = "'";
-    for (const char c : text) {
-        if (c == '\'') {
-            out += "'\\''";
-        } else if (colons && (c == ':' || c == '[' || c == ']')) {
-            out += std::string("\\") + c;
-        } else {
-            out += c;
-        }
-    }
+    for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return out + "'";
+}
+
+// The words that lead to a command below the one at `path`.
+std::string path_below(const std::string& path, const CommandFacts& command) {
+    return path.empty() ? command.name : path + " " + command.name;
 }
 
 // Every command with the words that lead to it, the root first.
@@ -53,7 +50,7 @@ void each_command(const CommandFacts& facts, const std::string& path,
                   const std::function<void(const std::string&, const CommandFacts&)>& visit) {
     visit(path, facts);
     for (const CommandFacts& command : facts.commands)
-        each_command(command, path.empty() ? command.name : path + " " + command.name, visit);
+        each_command(command, path_below(path, command), visit);
 }
 
 std::vector<std::string> words_of(const CommandFacts& facts) {
@@ -106,8 +103,8 @@ std::string bash_completion(const CommandFacts& root) {
     std::string script = kBashHead;
     each_command(root, "", [&](const std::string& path, const CommandFacts& facts) {
         for (const CommandFacts& command : facts.commands)
-            script += "            " + in_quotes(" " + path + "|" + command.name) + ") path=" +
-                      in_quotes(path.empty() ? command.name : path + " " + command.name) + " ;;\n";
+            script += "            " + in_quotes(" " + path + "|" + command.name) +
+                      ") path=" + in_quotes(path_below(path, command)) + " ;;\n";
     });
     script += kBashMiddle;
     each_command(root, "", [&](const std::string& path, const CommandFacts& facts) {
@@ -158,10 +155,23 @@ std::string zsh_function(const std::string& path) {
 void zsh_options(std::string& script, const CommandFacts& facts) {
     for (const OptionFacts& option : facts.options)
         for (const std::string& name : option.names)
-            script +=
-                " \\\n        " + in_quotes(name + "[" + option.description + "]" +
-                                                (option.value.empty() ? "" : zsh_action(option)),
-                                            false);
+            script += " \\\n        " + in_quotes(name + "[" + option.description + "]" +
+                                                  (option.value.empty() ? "" : zsh_action(option)));
+}
+
+// fish: what `complete` is told of a value of this kind.
+std::string fish_values(const OptionFacts& option) {
+    switch (kind_of(option)) {
+        case Kind::model:
+            return " -x -a '(hearth model-ids 2>/dev/null)'";
+        case Kind::file:
+            return " -r -F";
+        case Kind::choice:
+            return " -x -a " + in_quotes(joined(option.choices));
+        case Kind::nothing:
+            return " -x";
+    }
+    return {};
 }
 
 }  // namespace
@@ -186,8 +196,7 @@ std::string zsh_completion(const CommandFacts& root) {
         script += ")\n            _describe command commands ;;\n        rest) case $words[1] in\n";
         for (const CommandFacts& command : facts.commands)
             script += "            " + command.name + ") " +
-                      zsh_function(path.empty() ? command.name : path + " " + command.name) +
-                      " ;;\n";
+                      zsh_function(path_below(path, command)) + " ;;\n";
         script += "        esac ;;\n    esac\n}\n";
     });
     return script + "compdef _hearth hearth\n";
@@ -208,29 +217,16 @@ std::string fish_completion(const CommandFacts& root) {
         for (const CommandFacts& command : facts.commands)
             script += "complete -c hearth -n " + in_quotes(here + deeper) + " -a " + command.name +
                       " -d " + in_quotes(command.summary) + "\n";
-        const auto values = [](const OptionFacts& option) -> std::string {
-            switch (kind_of(option)) {
-                case Kind::model:
-                    return " -x -a '(hearth model-ids 2>/dev/null)'";
-                case Kind::file:
-                    return " -r -F";
-                case Kind::choice:
-                    return " -x -a " + in_quotes(joined(option.choices));
-                case Kind::nothing:
-                    return " -x";
-            }
-            return {};
-        };
         for (const OptionFacts& option : facts.options) {
             script += "complete -c hearth -n " + in_quotes(here);
             for (const std::string& name : option.names)
                 script +=
                     name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-            if (!option.value.empty()) script += values(option);
+            if (!option.value.empty()) script += fish_values(option);
             script += " -d " + in_quotes(option.description) + "\n";
         }
         if (const OptionFacts first = first_positional(facts); kind_of(first) != Kind::nothing)
-            script += "complete -c hearth -n " + in_quotes(here) + values(first) + "\n";
+            script += "complete -c hearth -n " + in_quotes(here) + fish_values(first) + "\n";
     });
     return script;
 }
